@@ -22,7 +22,7 @@ NEEDS = {
     "bench": [MODEL, "--input", "x=8x784xf32=0.5"], "inspect": [MODEL], "operators": [], "verify": ["case"],
     "train": [MODEL, "--data", "data.npz", "--labels", "y", "--out", "run"], "cache list": [], "cache stat": [],
     "cache verify": [], "cache prune": [], "cache clear": [], "cache explain": ["00", "11"],
-    "machine": [],
+    "machine": [], "plan": [MODEL, "--data", "data.npz", "--labels", "y"],
 }
 ALSO = {("train", "--output"): ["--compile-only"]}
 KINDS = ("INT", "NUMBER", "WORD", "FILE", "NEWFILE", "FOLDER", "NAME", "FORM")
@@ -165,6 +165,9 @@ def main():
     verbs = list(command.verbs())
     assert set(verbs) == set(NEEDS), set(verbs) ^ set(NEEDS)
     options = [option for verb in verbs for option in command.options(verb)]
+    # A plan takes all options of a training, so that the same line can be planned; what they say is checked there.
+    trained = {option.name for option in options if option.verb == "train"}
+    options = [option for option in options if option.verb != "plan" or option.name not in trained]
     assert len(options) > 150, len(options)
     tries = [(attempt, option) for option in options for attempt in (try_values, try_name)
              if option.kind or attempt is try_name]

@@ -85,6 +85,8 @@ void PipelineArguments::check() const {
     throw Failure(Exit::Usage, fmt::format("--ranks {} are no multiple of --replicas {}", ranks.value_or(1), copies));
   if (verticalSync && schedule != nameOf(ScheduleKind::PipeDream))
     throw Failure(Exit::Usage, "--vertical-sync is of --pipeline-schedule pipedream");
+  if (!hosts.empty() && ranks.value_or(1) == 1)
+    throw Failure(Exit::Usage, fmt::format("--hosts {} is for several ranks: say how many with --ranks", hosts));
   if (noStashing && !isDelayed())
     throw Failure(Exit::Usage, "--no-weight-stashing is of --pipeline-schedule pipedream or pipedream-2bw");
   if (stagesPerRank && schedule != nameOf(ScheduleKind::Interleaved))
@@ -99,11 +101,18 @@ static double statesPerParameter(const TrainerOptions &step) {
   return 2 + moments * (step.moments == "bf16" ? 0.5 : 1);
 }
 
-static std::string readText(const std::string &path) {
+/// Errors name the option with the file.
+static distributed::Links readLinks(const std::string &path) {
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
-  return text.str();
+  if (text.str().empty())
+    throw train::Error(fmt::format("--links {}: it can't be read, or is empty", path));
+  try {
+    return distributed::Links::parse(text.str());
+  } catch (const train::Error &error) {
+    throw train::Error(fmt::format("--links {}: {}", path, error.what()));
+  }
 }
 
 distributed::PlanOptions PipelineArguments::planOptions(const TrainerOptions &step) const {
@@ -118,7 +127,7 @@ distributed::PlanOptions PipelineArguments::planOptions(const TrainerOptions &st
   options.verticalSync = verticalSync;
   options.stashesWeights = !noStashing;
   options.links =
-      links.empty() ? distributed::Links::oneMachine(options.ranks) : distributed::Links::parse(readText(links));
+      links.empty() ? distributed::Links::oneMachine(options.ranks) : readLinks(links);
   options.statesPerParameter = statesPerParameter(step);
   if (memory)
     options.memory = static_cast<double>(*memory);

@@ -22,8 +22,8 @@ struct PipelineArguments {
   void addTo(CLI::App &verb);
   /// Whether any of them was given: the step is then one of a pipeline.
   bool given() const {
-    return ranks || microBatches || stagesPerRank || replicas || memory || recompute || !schedule.empty() ||
-           !links.empty();
+    return ranks || microBatches || stagesPerRank || replicas || memory || recompute || verticalSync || noStashing ||
+           measure || !schedule.empty() || !links.empty() || !hosts.empty();
   }
   /// Whether gradients are of older weights.
   bool isDelayed() const { return !schedule.empty() && distributed::isDelayed(distributed::scheduleKindOf(schedule)); }
