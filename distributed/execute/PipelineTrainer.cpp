@@ -128,6 +128,7 @@ void PipelineTrainer::readUpdate() {
   StepMetrics metrics = fed.front();
   fed.pop_front();
   train::readMetrics(own->executor.stages().front()->find(updateEntry)->entry, about, metrics);
+  metrics.ended = std::chrono::steady_clock::now();
   ended.push_back(metrics);
 }
 

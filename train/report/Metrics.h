@@ -1,6 +1,7 @@
 #ifndef FREESTONE_TRAIN_REPORT_METRICS_H
 #define FREESTONE_TRAIN_REPORT_METRICS_H
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct StepMetrics {
   std::string notFinite = {};
   int64_t samples = 0; ///< of all batches of the step
   int64_t length = 1;  ///< tokens of each sample in its last batch
+  /// When its update ended, if it is told later: several steps may be told at once.
+  std::optional<std::chrono::steady_clock::time_point> ended = {};
   double samplesPerSecond = 0;
   double tokensPerSecond = 0;             ///< 0 without tokens
   std::optional<RanksMetrics> ranks = {}; ///< of a pipeline over several ranks

@@ -191,7 +191,7 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
   if (options.reached)
     *options.reached = {result.steps, following[result.steps % following.size()]};
   Recording recording(recorder, "host", "metrics", metrics.step);
-  Clock::time_point now = Clock::now();
+  Clock::time_point now = metrics.ended.value_or(Clock::now());
   metrics.samplesPerSecond =
       static_cast<double>(metrics.samples) / std::chrono::duration<double>(now - lastEnd).count();
   lastEnd = now;
