@@ -56,8 +56,7 @@ void NumberExchange::post(int64_t number) {
   for (const Way &way : ways) {
     Message message{{MessageKind::Exchange, pipeline.hash, number, way.stage, way.rank, 0}, {}};
     for (int value : way.values)
-      message.parts.push_back(
-          {memory->at(turn)[value].data, memory->bytesOf(turn, value), memory->typeOf(value)});
+      message.parts.push_back({memory->at(turn)[value].data, memory->bytesOf(turn, value), memory->typeOf(value)});
     if (way.sender == own)
       turns[turn].sends.push_back(courier->send(way.rank, std::move(message)));
     else

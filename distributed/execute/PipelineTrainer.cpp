@@ -103,11 +103,11 @@ void PipelineTrainer::tell(const train::Batch &batch, const StepWork &work, int 
   for (Peer &peer : peers) {
     Parcel parcel{about, {}};
     if (!work.numbers.empty())
-      parcel.tensors.push_back({"",
-                                FREESTONE_F64,
-                                {std::ssize(work.numbers)},
-                                {reinterpret_cast<const uint8_t *>(work.numbers.data()),
-                                 work.numbers.size() * sizeof(double)}});
+      parcel.tensors.push_back(
+          {"",
+           FREESTONE_F64,
+           {std::ssize(work.numbers)},
+           {reinterpret_cast<const uint8_t *>(work.numbers.data()), work.numbers.size() * sizeof(double)}});
     peer.line.send(std::move(parcel));
   }
 }

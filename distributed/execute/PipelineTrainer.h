@@ -83,18 +83,18 @@ private:
   PipelineOptions options;
   std::unique_ptr<PipelineRank> own;
   mutable std::vector<Peer> peers;
-  std::map<std::string, double> numbers;              ///< of the next step
+  std::map<std::string, double> numbers; ///< of the next step
   Courier *courier;
-  std::unique_ptr<TraceGatherer> trace;               ///< null: nothing is recorded
-  std::set<std::string> states;                       ///< the names of those that all ranks save
-  std::unique_ptr<PeerShards> shards;                 ///< null if there is one rank
+  std::unique_ptr<TraceGatherer> trace; ///< null: nothing is recorded
+  std::set<std::string> states;         ///< the names of those that all ranks save
+  std::unique_ptr<PeerShards> shards;   ///< null if there is one rank
   /// Steps whose update has not been seen, and those whose metrics are to be returned.
   std::deque<train::StepMetrics> fed, ended;
   std::deque<StepReports> told; ///< of these steps
   int64_t watched = 0;          ///< when the passes of the last step ended on this rank
   std::vector<RankReport> last; ///< of the last step that was returned
-  int64_t samples = 0;        ///< of the batches before, whose gradients were summed
-  int microBatchesBefore = 0; ///< of these batches
+  int64_t samples = 0;          ///< of the batches before, whose gradients were summed
+  int microBatchesBefore = 0;   ///< of these batches
   int64_t evaluations = 0;
   std::array<double, 101> seconds = {}; ///< of the last steps, in turns
   int64_t timed = 0;                    ///< steps

@@ -20,9 +20,8 @@ RankExecutor::RankExecutor(int rank, RankSchedules &schedules, const std::vector
     const std::vector<int> &ranks = usual.ranksOf[stage];
     if (std::ranges::find(ranks, own) == ranks.end())
       continue;
-    auto &run = runs[stage] =
-        std::make_unique<StageRun>(artifacts[stage].value(), stage, schedules.usualNeeds()[stage], pipeline, about,
-                                   execution, courier);
+    auto &run = runs[stage] = std::make_unique<StageRun>(artifacts[stage].value(), stage, schedules.usualNeeds()[stage],
+                                                         pipeline, about, execution, courier);
     if (ranks.size() > 1)
       sums[stage] = std::make_unique<ReplicaSums>(*run, ranks, own, pipeline, courier);
     evaluating.push_back(run->program.find(evaluateEntry));
@@ -62,12 +61,6 @@ std::vector<StageProgram *> RankExecutor::stages() {
   std::vector<StageProgram *> programs;
   for (auto &[stage, run] : runs)
     programs.push_back(&run->program);
-  return programs;
-}
-
-std::vector<StageProgram *> RankExecutor::ledStages() {
-  std::vector<StageProgram *> programs = stages();
-  std::erase_if(programs, [&](const StageProgram *program) { return !leads(program->stage()); });
   return programs;
 }
 

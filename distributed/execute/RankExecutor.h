@@ -40,8 +40,6 @@ public:
   int rank() const { return own; }
   /// The stages of this rank, ascending.
   std::vector<StageProgram *> stages();
-  /// Those whose states this rank saves, and which evaluate: of a stage's replicas, the first one.
-  std::vector<StageProgram *> ledStages();
   /// Binds a number in all stages; it must stay where it is.
   template <typename Number> void setNumber(const std::string &name, Number *value) {
     for (auto &[stage, run] : runs)
@@ -97,9 +95,7 @@ private:
   }
   size_t stepOf(int microBatch) const { return static_cast<size_t>(microBatch / schedule->microBatches); }
   /// The number of a micro-batch among those of its stage's replica.
-  int turnOf(int stage, int microBatch) const {
-    return microBatch / static_cast<int>(schedule->ranksOf[stage].size());
-  }
+  int turnOf(int stage, int microBatch) const { return microBatch / static_cast<int>(schedule->ranksOf[stage].size()); }
   /// Whether a delayed schedule is executed, rather than a step by itself.
   bool overlapsSteps() const { return fed.size() > 1; }
   bool isOwn(int stage) const { return runs.contains(stage); }
@@ -125,8 +121,8 @@ private:
 
   // Of the step, or the steps since the last flush.
   const Schedule *schedule = nullptr;
-  int64_t firstStep = 0;     ///< in messages
-  int64_t firstVersion = 0;  ///< of the weights
+  int64_t firstStep = 0;    ///< in messages
+  int64_t firstVersion = 0; ///< of the weights
   int microBatchesBefore = 0;
   std::vector<Fed> fed; ///< in turns
   int fedSteps = 0;

@@ -26,7 +26,8 @@ uint64_t RankExecutor::countStates() const {
   return bytes;
 }
 
-RankMemory RankExecutor::planMemory(const std::vector<StageNeeds> &needs, const std::vector<std::vector<int64_t>> &sizes,
+RankMemory RankExecutor::planMemory(const std::vector<StageNeeds> &needs,
+                                    const std::vector<std::vector<int64_t>> &sizes,
                                     const std::vector<int64_t> *evaluated) {
   RankMemory memory;
   memory.states = countStates();

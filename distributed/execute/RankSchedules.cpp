@@ -44,7 +44,8 @@ RankSchedules::RankSchedules(const PipelineDescription &pipeline, const Pipeline
 
 int RankSchedules::versionOf(int stage, int microBatch) const {
   int step = microBatch / options.microBatches;
-  int delay = options.schedule == ScheduleKind::PipeDream ? pipeline.stages - 1 - (options.verticalSync ? 0 : stage) : 1;
+  int delay =
+      options.schedule == ScheduleKind::PipeDream ? pipeline.stages - 1 - (options.verticalSync ? 0 : stage) : 1;
   return std::max(0, step - delay);
 }
 

@@ -42,7 +42,8 @@ public:
 
   bool isDelayed() const { return stream.has_value(); }
   bool stashesWeights() const { return options.stashesWeights; }
-  /// Of a delayed schedule: the version of its weights that a stage uses for a micro-batch, both from the last flush on.
+  /// Of a delayed schedule: the version of its weights that a stage uses for a micro-batch, both from the last flush
+  /// on.
   int versionOf(int stage, int microBatch) const;
   int microBatches() const { return options.microBatches; }
   /// The ranks of each stage.

@@ -7,12 +7,13 @@
 namespace freestone::distributed {
 
 /// Adds up the gradients of a stage's replicas, in the order of replicas whatever the times, so that all have the same
-/// bits: each replica adds up its share of the tensors, and gives the sums to the others. A tensor crosses as often as in
-/// a ring. Not thread-safe.
+/// bits: each replica adds up its share of the tensors, and gives the sums to the others. A tensor crosses as often as
+/// in a ring. Not thread-safe.
 class ReplicaSums {
 public:
-  /// `stage` is one of rank `own`, which is one of `ranks`; all must outlive it. `courier` may be null for plans. Throws Error where the stage has
-  /// statistics, which follow every micro-batch, or sums of other element types than floats and 64-bit integers.
+  /// `stage` is one of rank `own`, which is one of `ranks`; all must outlive it. `courier` may be null for plans.
+  /// Throws Error where the stage has statistics, which follow every micro-batch, or sums of other element types than
+  /// floats and 64-bit integers.
   ReplicaSums(StageRun &stage, const std::vector<int> &ranks, int own, const PipelineDescription &pipeline,
               Courier *courier);
 

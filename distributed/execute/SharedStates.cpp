@@ -45,8 +45,8 @@ void SharedStates::place(const Copy &copy, int64_t version) const {
   if (copy.memory.empty())
     return;
   auto turn = static_cast<size_t>(version) % (copy.memory.size() + 1);
-  stages.at(copy.stage)->program.state().state().place(
-      copy.index, turn == 0 ? nullptr : copy.memory[turn - 1].get(), copy.bytes);
+  void *memory = turn == 0 ? nullptr : copy.memory[turn - 1].get();
+  stages.at(copy.stage)->program.state().state().place(copy.index, memory, copy.bytes);
 }
 
 /// A version of a state, from its home to a reader, in the memory of the stage `at`.
@@ -78,7 +78,8 @@ void SharedStates::share() {
     }
     place(copy, ++copy.newest);
     Message source = messageOf(copy.state, copy.stage, copy.newest, home);
-    std::memcpy(messageOf(copy.state, copy.stage, copy.newest, copy.stage).parts[0].data, source.parts[0].data, copy.bytes);
+    std::memcpy(messageOf(copy.state, copy.stage, copy.newest, copy.stage).parts[0].data, source.parts[0].data,
+                copy.bytes);
   }
   for (auto &[of, tickets] : sent)
     for (Ticket ticket : tickets)

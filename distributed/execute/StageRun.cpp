@@ -25,7 +25,8 @@ static bool isRecomputed(const PipelineDescription &pipeline, int value, int sta
 
 StageRun::StageRun(const Artifact &artifact, int stage, const StageNeeds &needs, const PipelineDescription &pipeline,
                    const train::StepDescription &about, const train::Execution &execution, Courier *courier)
-    : program(artifact, stage, pipeline, about, execution), versions(program.state(), needs.versions, needs.sums, copiesOn(pipeline, stage)),
+    : program(artifact, stage, pipeline, about, execution),
+      versions(program.state(), needs.versions, needs.sums, copiesOn(pipeline, stage)),
       memory(passesOf(program), pipeline, [&](int value) { return !isRecomputed(pipeline, value, stage); }),
       courier(courier),
       recomputed(passesOf(program), pipeline, [&](int value) { return isRecomputed(pipeline, value, stage); }) {}

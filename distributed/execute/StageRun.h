@@ -8,8 +8,8 @@
 
 namespace freestone::distributed {
 
-/// A stage at work on one rank: its program, the values of the micro-batches under way, and the versions of its weights.
-/// Not thread-safe.
+/// A stage at work on one rank: its program, the values of the micro-batches under way, and the versions of its
+/// weights. Not thread-safe.
 class StageRun {
 public:
   /// A slot for a micro-batch, and the messages that use its memory.
@@ -31,7 +31,8 @@ public:
   /// Gives a turn's slot to its micro-batch.
   void open(int turn, const std::vector<int64_t> &sizes);
   /// Runs an entry of this name, if the stage has it. What is recomputed has slots of its own.
-  void run(std::string_view entry, int turn, std::span<const formats::TensorView> fields, const std::vector<int64_t> &sizes);
+  void run(std::string_view entry, int turn, std::span<const formats::TensorView> fields,
+           const std::vector<int64_t> &sizes);
   /// Bytes of values and of versions.
   size_t bytes() const { return memory.bytes() + recomputed.bytes() + versions.bytes(); }
   int64_t allocations() const { return memory.allocations() + recomputed.allocations(); }

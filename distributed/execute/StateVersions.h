@@ -7,9 +7,9 @@
 
 namespace freestone::distributed {
 
-/// The states of a stage that exist several times while micro-batches are under way: weights, which backward passes read
-/// as their forward passes did (weight stashing; PipeDream, Narayanan et al., SOSP 2019), with the number of steps done,
-/// which keys random numbers; and sums of gradients for several steps. A version is a handle: to select one moves
+/// The states of a stage that exist several times while micro-batches are under way: weights, which backward passes
+/// read as their forward passes did (weight stashing; PipeDream, Narayanan et al., SOSP 2019), with the number of steps
+/// done, which keys random numbers; and sums of gradients for several steps. A version is a handle: to select one moves
 /// pointers, and an update copies the newest weights once. With one of each, nothing is copied or moved. Not
 /// thread-safe.
 class StateVersions {

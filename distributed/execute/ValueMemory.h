@@ -8,12 +8,12 @@
 
 namespace freestone::distributed {
 
-/// Memory for the pipeline's values of some entries, in slots: one for each micro-batch under way. In a slot every value
-/// has its own place; places grow when larger sizes come, else nothing is allocated. Not thread-safe.
+/// Memory for the pipeline's values of some entries, in slots: one for each micro-batch under way. In a slot every
+/// value has its own place; places grow when larger sizes come, else nothing is allocated. Not thread-safe.
 class ValueMemory {
 public:
-  /// For those of the values that the entries read and make which are `wanted`, by number; null entries count as absent.
-  /// They must outlive this.
+  /// For those of the values that the entries read and make which are `wanted`, by number; null entries count as
+  /// absent. They must outlive this.
   ValueMemory(const std::vector<StageEntry *> &entries, const PipelineDescription &pipeline,
               const std::function<bool(int value)> &wanted = {});
 

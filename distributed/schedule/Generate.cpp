@@ -222,8 +222,7 @@ void Generator::chooseVersions() {
   }
   for (Actions &list : schedule.ranks)
     for (Action &action : list) {
-      if (action.kind == ActionKind::Update || action.kind == ActionKind::Exchange ||
-          action.kind == ActionKind::Reduce)
+      if (action.kind == ActionKind::Update || action.kind == ActionKind::Exchange || action.kind == ActionKind::Reduce)
         continue;
       if (options.kind == ScheduleKind::DoubleBuffered)
         action.version = std::max(0, action.microBatch / options.microBatches - 1);

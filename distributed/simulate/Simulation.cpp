@@ -70,9 +70,9 @@ private:
   std::unordered_map<int64_t, Transfer> transfers;
   std::priority_queue<Place, std::vector<Place>, std::greater<>> posted; ///< at both ends, by the time since when
   std::map<std::pair<int, int>, double> links;                           ///< free from then on
-  std::map<std::pair<int, int>, Meeting> sums;    ///< of the replicas of a stage, by micro-batch
-  std::map<int, Meeting> exchanges;               ///< by micro-batch
-  std::deque<int> ready; ///< ranks that may go on
+  std::map<std::pair<int, int>, Meeting> sums;                           ///< of the replicas of a stage, by micro-batch
+  std::map<int, Meeting> exchanges;                                      ///< by micro-batch
+  std::deque<int> ready;                                                 ///< ranks that may go on
 };
 
 double Simulator::timeOf(const Action &action) const {

@@ -21,8 +21,8 @@ public:
       : about(stages.about), pipeline(PipelineDescription::read(*stages.artifacts.front())) {
     std::vector<StageEntry *> passes, updates;
     for (int stage = 0; stage < pipeline.stages; ++stage) {
-      auto &program = programs.emplace_back(std::make_unique<StageProgram>(*stages.artifacts[stage], stage, pipeline, about,
-                                                                           train::Execution{1}));
+      auto &program = programs.emplace_back(
+          std::make_unique<StageProgram>(*stages.artifacts[stage], stage, pipeline, about, train::Execution{1}));
       program->setNumber("learning_rate", &rate);
       passes.insert(passes.end(), {program->find(forwardEntry), program->find(backwardEntry)});
       updates.insert(updates.end(), {program->find(normsEntry), program->find(updateEntry)});
@@ -84,14 +84,16 @@ using Losses = std::vector<double>;
 constexpr int steps = 17;
 
 /// As `version` says: of a micro-batch's step and a stage.
-Losses simulate(int stages, int microBatches, bool knowsAll, const std::function<int64_t(int step, int stage)> &version) {
+Losses simulate(int stages, int microBatches, bool knowsAll,
+                const std::function<int64_t(int step, int stage)> &version) {
   StagePipeline pipeline(std::vector<StageTimes>(stages), false);
   Sequence sequence(pipeline);
   Losses losses;
   for (int step = 0; step < steps; ++step) {
     std::vector<float> x = samplesOf(step, microBatches);
     for (int part = 0; part < microBatches; ++part) {
-      formats::TensorView view = {"x", FREESTONE_F32, {1}, {reinterpret_cast<const uint8_t *>(&x[part]), sizeof(float)}};
+      formats::TensorView view = {
+          "x", FREESTONE_F32, {1}, {reinterpret_cast<const uint8_t *>(&x[part]), sizeof(float)}};
       for (int stage = 0; stage < stages; ++stage)
         sequence.run(forwardEntry, stage, version(step, stage), view);
       for (int stage = stages; stage-- > 0;)
@@ -103,7 +105,8 @@ Losses simulate(int stages, int microBatches, bool knowsAll, const std::function
   return losses;
 }
 
-Losses train(ScheduleKind kind, int ranks, int microBatches, const std::function<void(PipelineOptions &)> &change = {}) {
+Losses train(ScheduleKind kind, int ranks, int microBatches,
+             const std::function<void(PipelineOptions &)> &change = {}) {
   PipelineOptions options;
   options.schedule = kind;
   options.ranks = ranks;
@@ -134,7 +137,8 @@ TEST(Delayed, PipeDreamUsesOlderWeightsOnEarlierStages) {
 TEST(Delayed, VerticalSyncUsesTheVersionOfTheFirstStage) {
   for (int p : {2, 3, 4}) {
     Losses expected = simulate(p, 1, /*knowsAll=*/false, [=](int t, int) { return std::max(0, t - (p - 1)); });
-    EXPECT_EQ(train(ScheduleKind::PipeDream, p, 1, [](PipelineOptions &options) { options.verticalSync = true; }), expected);
+    EXPECT_EQ(train(ScheduleKind::PipeDream, p, 1, [](PipelineOptions &options) { options.verticalSync = true; }),
+              expected);
   }
 }
 
@@ -158,8 +162,8 @@ TEST(Delayed, WithoutStashingTheGradientsAreOthers) {
   }
 }
 
-/// Three forward passes of one input, then three backward passes with an update each, which read the oldest weights that
-/// are kept: as many backward passes as versions give the same gradient.
+/// Three forward passes of one input, then three backward passes with an update each, which read the oldest weights
+/// that are kept: as many backward passes as versions give the same gradient.
 TEST(StateVersions, AreWhatBackwardPassesRead) {
   StagePipeline stages(std::vector<StageTimes>(2), false);
   auto pipeline = PipelineDescription::read(*stages.artifacts.front());
