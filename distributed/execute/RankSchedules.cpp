@@ -14,7 +14,9 @@ ScheduleOptions scheduleOptionsOf(const PipelineOptions &options, int stages, in
   wanted.recompute = options.recompute;
   wanted.verticalSync = options.verticalSync;
   wanted.chunks = options.stagesPerRank(stages);
-  wanted.replicas.assign(stages / wanted.chunks, options.replicas);
+  wanted.replicas = options.replicasOf;
+  if (wanted.replicas.empty())
+    wanted.replicas.assign(stages / wanted.chunks, options.replicas);
   return wanted;
 }
 
@@ -25,7 +27,8 @@ RankSchedules::RankSchedules(const PipelineDescription &pipeline, const Pipeline
     typicalNeeds = countNeeds(typical);
     return;
   }
-  if (options.replicas > 1)
+  ScheduleOptions wanted = scheduleOptionsOf(options, pipeline.stages, options.microBatches);
+  if (std::ranges::max(wanted.replicas) > 1)
     throw Error(fmt::format("'{}' is not executed with replicas of stages: choose gpipe, 1f1b or eager-1f1b",
                             nameOf(options.schedule)));
   if (!pipeline.shared.empty() && !options.stashesWeights)
@@ -33,7 +36,7 @@ RankSchedules::RankSchedules(const PipelineDescription &pipeline, const Pipeline
                             "--no-weight-stashing",
                             pipeline.shared.front().stages.front(), pipeline.shared.front().stages.back(),
                             pipeline.shared.front().name));
-  stream.emplace(scheduleOptionsOf(options, pipeline.stages, options.microBatches), pipeline.edges());
+  stream.emplace(std::move(wanted), pipeline.edges());
   typical = stream->whole(stream->period());
   typicalNeeds = countNeeds(typical);
   if (!options.stashesWeights)

@@ -17,6 +17,7 @@ struct PipelineOptions {
   ScheduleKind schedule = ScheduleKind::OneFOneB;
   int ranks = 1;
   int replicas = 1;       ///< of every stage
+  std::vector<int> replicasOf = {}; ///< of each stage, where they differ; else empty
   int microBatches = 1;   ///< of each batch; fewer if a batch has fewer samples
   bool recompute = false; ///< stages compute their forward passes anew, for their gradients
   /// Of PipeDream: all stages use the version of weights that the first stage has used.
@@ -28,7 +29,7 @@ struct PipelineOptions {
   train::Execution execution = {}; ///< of one rank
   CourierOptions courier = {};
 
-  int stagesPerRank(int stages) const { return stages * replicas / ranks; }
+  int stagesPerRank(int stages) const { return replicasOf.empty() ? stages * replicas / ranks : 1; }
 };
 
 /// The options of a step's schedule with so many micro-batches on these stages.

@@ -9,20 +9,26 @@ namespace freestone::distributed {
 using Json = nlohmann::json;
 
 PipelineChoice PipelineChoice::of(const PipelinePlan &plan) {
-  PipelineChoice choice{{}, plan.schedule.stages(), plan.schedule.kind, ""};
+  PipelineChoice choice{{}, plan.schedule.stages(), {}, plan.schedule.kind, ""};
   if (choice.stages > 1)
     choice.stageOf = plan.assignment.stageOf;
   return choice;
 }
 
 std::string PipelineChoice::print() const {
-  return Json{{"stage_of", stageOf}, {"stages", stages}, {"schedule", nameOf(schedule)}, {"rates", rates}}.dump();
+  return Json{{"stage_of", stageOf},
+              {"stages", stages},
+              {"replicas", replicas},
+              {"schedule", nameOf(schedule)},
+              {"rates", rates}}
+      .dump();
 }
 
 PipelineChoice PipelineChoice::read(const std::string &json) {
   try {
     Json parsed = Json::parse(json);
-    return {parsed.at("stage_of"), parsed.at("stages"), scheduleKindOf(parsed.at("schedule")), parsed.at("rates")};
+    return {parsed.at("stage_of"), parsed.at("stages"), parsed.at("replicas"), scheduleKindOf(parsed.at("schedule")),
+            parsed.at("rates")};
   } catch (const Json::exception &error) {
     throw Error(fmt::format("the choice of stages of rank 0 is damaged: {}", error.what()));
   }

@@ -321,7 +321,7 @@ TEST(Plan, IsNeverSlowerThanPipedreams) {
 }
 
 TEST(Plan, ChoicesAreReadAsTheyArePrinted) {
-  PipelineChoice choice{{0, 0, 1}, 2, ScheduleKind::ZeroBubble, R"({"levels": [1e9]})"};
+  PipelineChoice choice{{0, 0, 1}, 2, {2, 1, 1}, ScheduleKind::ZeroBubble, R"({"levels": [1e9]})"};
   EXPECT_EQ(PipelineChoice::read(choice.print()), choice);
   EXPECT_THROW(PipelineChoice::read("{}"), Error);
 }

@@ -174,6 +174,27 @@ def check_replicas(tool):
                 compare(tool, name, expected, *options)
 
 
+def check_uneven_replicas(tool):
+    """Stages with as many ranks as they deserve train as one rank does, but for the order of sums."""
+    widths = 200, 600, 400, CLASSES
+    save(tool.folder / "uneven.onnx",
+         [node("Gemm", ["x", "w0"], ["h0"], transB=1), node("Relu", ["h0"], ["r0"]), node("Gemm", ["r0", "w1"], ["h1"], transB=1),
+          node("Relu", ["h1"], ["r1"]), node("Gemm", ["r1", "w2"], ["logits"], transB=1)],
+         [("x", FLOAT, ["n", widths[0]])], [("logits", FLOAT, ["n", CLASSES])],
+         draw(1, {f"w{i}": (widths[i + 1], widths[i]) for i in range(3)}, fan_in))
+    x = np.random.default_rng(1).normal(size=(SAMPLES, widths[0])).astype(np.float32)
+    np.savez(tool.folder / "uneven.npz", x=x, y=x[:, :CLASSES].argmax(1))
+    losses = []
+    for options in ("--ranks", 1), ("--ranks", 4, "--replicate"):
+        tool.remove("uneven")
+        said = tool.train("uneven.onnx", "--data", "uneven.npz", "--labels", "y", "--lr", 0.01, "--epochs", 9, "--steps", 6, "--batch",
+                          24, "--micro-batches", 4, "--seed", 7, "--threads", 1, "--in-process", "--out", "uneven", *options).stderr
+        losses.append(tool.metrics("uneven"))
+    stages = int(re.search(r", (\d) stages:", said).group(1))
+    assert 1 < stages < 4, said  # some stage has several ranks
+    assert np.allclose(*losses, rtol=1e-5), losses
+
+
 def check_whole_batch(tool):
     """Without dropout and statistics, micro-batches change rounding alone."""
     for parts in (1, 3, 4):
@@ -339,6 +360,7 @@ def main():
     check_recomputation(tool)
     check_accumulation(tool)
     check_replicas(tool)
+    check_uneven_replicas(tool)
     check_whole_batch(tool)
     check_resume(tool)
     check_damage(tool)

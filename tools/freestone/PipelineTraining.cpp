@@ -38,6 +38,9 @@ void PipelineArguments::addTo(CLI::App &verb) {
   addNumber(verb, "--replicas", replicas, upTo(mostRanks),
             "ranks of each stage, which take its micro-batches in turns and add up their gradients; 1")
       ->group(group);
+  verb.add_flag("--replicate", replicate,
+                "stages may have several ranks, as many as makes the step fastest by prediction")
+      ->group(group);
   verb.add_flag("--recompute-stages", recompute,
                 "stages keep what they receive alone, and compute their forward passes anew for their gradients")
       ->group(group);
@@ -83,6 +86,8 @@ void PipelineArguments::check() const {
   int64_t copies = replicas.value_or(1);
   if (ranks.value_or(1) % copies != 0)
     throw Failure(Exit::Usage, fmt::format("--ranks {} are no multiple of --replicas {}", ranks.value_or(1), copies));
+  if (copies > 1 && replicate)
+    throw Failure(Exit::Usage, "--replicas gives all stages as many ranks: leave out --replicate");
   if (verticalSync && schedule != nameOf(ScheduleKind::PipeDream))
     throw Failure(Exit::Usage, "--vertical-sync is of --pipeline-schedule pipedream");
   if (!hosts.empty() && ranks.value_or(1) == 1)
@@ -122,6 +127,7 @@ distributed::PlanOptions PipelineArguments::planOptions(const TrainerOptions &st
   options.stagesPerRank = static_cast<int>(stagesPerRank.value_or(2));
   options.ranks = static_cast<int>(ranks.value_or(1));
   options.replicas = static_cast<int>(replicas.value_or(1));
+  options.mayReplicate = replicate;
   options.microBatches = static_cast<int>(microBatches.value_or(1));
   options.recompute = recompute;
   options.verticalSync = verticalSync;
@@ -217,6 +223,11 @@ distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const Pipeli
     expected = distributed::describePlan(plan);
     expectedSeconds = plan.step.seconds;
     chosen = distributed::PipelineChoice::of(plan);
+    if (wanted.mayReplicate)
+      chosen.replicas = plan.assignment.replicas;
+    if (auto used = std::ssize(plan.schedule.ranks); used != wanted.ranks)
+      throw Failure(Exit::Usage, fmt::format("the best stages leave {} of {} ranks without work: choose --ranks {}",
+                                             wanted.ranks - used, wanted.ranks, used));
   }
   chosen.rates = models.rates();
   return chosen;
@@ -284,6 +295,7 @@ distributed::PipelineOptions PipelineJob::optionsFor(const train::Execution &exe
   options.ranks = static_cast<int>(arguments.ranks.value_or(1));
   options.microBatches = static_cast<int>(arguments.microBatches.value_or(1));
   options.replicas = static_cast<int>(arguments.replicas.value_or(1));
+  options.replicasOf = choice.replicas;
   options.recompute = arguments.recompute;
   options.verticalSync = arguments.verticalSync;
   options.stashesWeights = !arguments.noStashing;

@@ -17,13 +17,13 @@ struct PipelineArguments {
   std::optional<int64_t> ranks, microBatches, stagesPerRank, replicas, patience;
   std::optional<uint64_t> memory; ///< bytes of a rank
   std::string schedule, links, hosts;
-  bool inProcess = false, measure = false, recompute = false, verticalSync = false, noStashing = false;
+  bool inProcess = false, measure = false, replicate = false, recompute = false, verticalSync = false, noStashing = false;
 
   void addTo(CLI::App &verb);
   /// Whether any of them was given: the step is then one of a pipeline.
   bool given() const {
     return ranks || microBatches || stagesPerRank || replicas || memory || recompute || verticalSync || noStashing ||
-           measure || !schedule.empty() || !links.empty() || !hosts.empty();
+           measure || replicate || !schedule.empty() || !links.empty() || !hosts.empty();
   }
   /// Whether gradients are of older weights.
   bool isDelayed() const { return !schedule.empty() && distributed::isDelayed(distributed::scheduleKindOf(schedule)); }

@@ -18,7 +18,7 @@ namespace {
 struct PlanArguments {
   TrainOptions train;
   std::string cost = "overlapping";
-  bool replicate = false, straight = false, exact = false;
+  bool straight = false, exact = false;
 };
 
 bool isProfile(const TrainOptions &options) { return std::filesystem::path(options.model).extension() == ".txt"; }
@@ -55,10 +55,10 @@ void plan(PlanArguments &arguments) {
   distributed::PlanOptions wanted = options.pipeline.planOptions(options.step);
   bool isPipedreams = arguments.cost == "pipedream";
   wanted.rules = isPipedreams ? distributed::CostRules::Pipedream : distributed::CostRules::Overlapping;
-  wanted.mayReplicate = arguments.replicate || (isPipedreams && !arguments.straight);
-  bool isTrainable = !arguments.replicate && !isPipedreams;
+  wanted.mayReplicate = options.pipeline.replicate || (isPipedreams && !arguments.straight);
+  bool isTrainable = !isPipedreams;
   if (wanted.replicas > 1 && !isTrainable)
-    throw Failure(Exit::Usage, "--replicas gives all stages as many ranks: leave out --replicate and --cost pipedream");
+    throw Failure(Exit::Usage, "--replicas gives all stages as many ranks: leave out --cost pipedream");
   auto planFor = [&](const distributed::Profile &profile) {
     distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
     fmt::print("{}{}", distributed::printPlan(plan),
@@ -72,7 +72,7 @@ void plan(PlanArguments &arguments) {
     return;
   }
   if (arguments.exact && !isTrainable)
-    throw Failure(Exit::Usage, "--exact is of stages that can be trained: without --replicate and --cost pipedream");
+    throw Failure(Exit::Usage, "--exact is of stages that can be trained: without --cost pipedream");
   std::optional<train::ArrayFiles> data;
   if (!options.fit.data.empty())
     data = train::ArrayFiles::open(options.fit.data);
@@ -103,12 +103,8 @@ void addPlanVerb(CLI::App &app) {
           "how the time of a stage is predicted: overlapping, or by the rules of PipeDream's own optimizer, whose "
           "stages may have several ranks")
       ->group(group);
-  CLI::Option *replicate =
-      verb->add_flag("--replicate", arguments->replicate,
-                     "stages may have several ranks, which take micro-batches in turns; in plans alone")
-          ->group(group);
   verb->add_flag("--straight", arguments->straight, "with --cost pipedream: no stage has several ranks")
-      ->excludes(replicate)
+      ->excludes(verb->get_option("--replicate"))
       ->group(group);
   verb->add_flag(
           "--exact", arguments->exact,
