@@ -230,6 +230,10 @@ PipelinePlan Comparison::run() {
 double PipelinePlan::largestMemory() const { return std::ranges::max(memory); }
 
 PipelinePlan planPipeline(const Profile &profile, const PlanOptions &options) {
+  bool isReplicated = options.mayReplicate || options.replicas > 1;
+  if (options.schedule == ScheduleKind::Interleaved && (isReplicated || options.rules == CostRules::Pipedream))
+    throw Error("'interleaved' has no replicas of stages: choose gpipe, 1f1b or eager-1f1b for --replicate, --replicas "
+                "and --cost pipedream");
   int placed = 1;
   for (const Level &level : options.links.levels)
     placed *= level.count;

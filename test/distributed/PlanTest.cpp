@@ -320,6 +320,15 @@ TEST(Plan, IsNeverSlowerThanPipedreams) {
   EXPECT_GT(compared, 300);
 }
 
+TEST(Plan, InterleavedStagesHaveNoReplicas) {
+  PlanOptions options = optionsFor(ScheduleKind::Interleaved, 4, 4);
+  options.mayReplicate = true;
+  EXPECT_THROW(planPipeline(makeChain(16), options), Error);
+  options.mayReplicate = false;
+  options.rules = CostRules::Pipedream;
+  EXPECT_THROW(planPipeline(makeChain(16), options), Error);
+}
+
 TEST(Plan, ChoicesAreReadAsTheyArePrinted) {
   PipelineChoice choice{{0, 0, 1}, 2, {2, 1, 1}, ScheduleKind::ZeroBubble, R"({"levels": [1e9]})"};
   EXPECT_EQ(PipelineChoice::read(choice.print()), choice);
