@@ -172,7 +172,7 @@ void RankExecutor::execute(const Action &action) {
   case ActionKind::Receive:
     return transfer(action);
   case ActionKind::Reduce:
-    return sums.at(action.stage)->addUp(firstStep + static_cast<int64_t>(stepOf(action.microBatch)));
+    return addReplicas(action);
   case ActionKind::Exchange:
     return postNumbers(action);
   case ActionKind::Update:
@@ -238,6 +238,13 @@ void RankExecutor::transfer(const Action &action) {
     slot.sends.push_back(courier->send(peer, std::move(message)));
   else
     (isForward ? slot.activations : slot.gradients).push_back(courier->receive(peer, std::move(message)));
+}
+
+void RankExecutor::addReplicas(const Action &action) {
+  auto step = static_cast<int64_t>(stepOf(action.microBatch));
+  StateVersions &versions = runs.at(action.stage)->versions;
+  versions.select(versions.newest(), step);
+  sums.at(action.stage)->addUp(firstStep + step);
 }
 
 /// Computes the numbers that decide the updates of this rank's stages, and posts them.

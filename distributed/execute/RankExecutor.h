@@ -86,6 +86,7 @@ private:
   void transfer(const Action &action);
   void copyOwn(int from, int to, int microBatch);
   void startWatch(int64_t number);
+  void addReplicas(const Action &action);
   void postNumbers(const Action &action);
   void update(const Action &action);
   Message messageOf(MessageKind kind, int from, int to, int microBatch, const std::vector<int64_t> &sizes,

@@ -28,9 +28,6 @@ RankSchedules::RankSchedules(const PipelineDescription &pipeline, const Pipeline
     return;
   }
   ScheduleOptions wanted = scheduleOptionsOf(options, pipeline.stages, options.microBatches);
-  if (std::ranges::max(wanted.replicas) > 1)
-    throw Error(fmt::format("'{}' is not executed with replicas of stages: choose gpipe, 1f1b or eager-1f1b",
-                            nameOf(options.schedule)));
   if (!pipeline.shared.empty() && !options.stashesWeights)
     throw Error(fmt::format("stages {} and {} share '{}', which needs the weights of forward passes: leave out "
                             "--no-weight-stashing",
@@ -43,13 +40,6 @@ RankSchedules::RankSchedules(const PipelineDescription &pipeline, const Pipeline
     for (StageNeeds &needs : typicalNeeds)
       needs.versions = 1;
   prove(typical);
-}
-
-int RankSchedules::versionOf(int stage, int microBatch) const {
-  int step = microBatch / options.microBatches;
-  int delay =
-      options.schedule == ScheduleKind::PipeDream ? pipeline.stages - 1 - (options.verticalSync ? 0 : stage) : 1;
-  return std::max(0, step - delay);
 }
 
 void RankSchedules::prove(const Schedule &schedule) const {

@@ -45,7 +45,7 @@ public:
   bool stashesWeights() const { return options.stashesWeights; }
   /// Of a delayed schedule: the version of its weights that a stage uses for a micro-batch, both from the last flush
   /// on.
-  int versionOf(int stage, int microBatch) const;
+  int versionOf(int stage, int microBatch) const { return stream->versionOf(stage, microBatch); }
   int microBatches() const { return options.microBatches; }
   /// The ranks of each stage.
   const std::vector<std::vector<int>> &places() const { return usual().ranksOf; }

@@ -68,8 +68,7 @@ void SharedStates::receive(Copy &copy) {
 
 void SharedStates::share() {
   for (auto &[stage, run] : stages)
-    if (leaderOf(stage) == own)
-      send(stage);
+    send(stage);
   for (Copy &copy : copies) {
     int home = stateOf(copy).home;
     if (!stages.contains(home)) {
@@ -109,6 +108,8 @@ void SharedStates::release(int stage) {
 }
 
 void SharedStates::send(int stage) {
+  if (leaderOf(stage) != own)
+    return;
   int64_t version = newestOf(stage);
   for (int state = 0; state < static_cast<int>(pipeline.shared.size()); ++state)
     for (int reader : pipeline.shared[state].stages) {

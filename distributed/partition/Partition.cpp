@@ -35,6 +35,7 @@ public:
 
 private:
   bool isPipedreams() const { return options.rules == CostRules::Pipedream; }
+  bool mayShare(int replicas) const { return options.dealt % replicas == 0; }
   double parametersOf(int begin, int end) const {
     return frontiers[end].parameters - (begin > 0 ? frontiers[begin - 1].parameters : 0);
   }
@@ -93,6 +94,8 @@ void LevelSolver::extend(std::vector<Best> &best, int begin, int end, int cut) c
   std::vector<double> time(count + 1, never);
   int most = options.isStraight ? 1 : count - 1;
   for (int replicas = 1; replicas <= most; ++replicas) {
+    if (!mayShare(replicas))
+      continue;
     time[replicas] = std::max(stageTime(compute, parameters, replicas, isPipedreams() ? 1 : partsInside),
                               transferTime(cut, replicas));
     if (!isLast)
@@ -125,7 +128,7 @@ std::vector<Best> LevelSolver::solve(int begin) const {
     int most = options.isStraight ? 1 : count;
     bool isLast = end + 1 == states;
     for (int devices = 1; devices <= most; ++devices) {
-      if (!fits(begin, end, devices, devices) || !hasWork(begin, end))
+      if (!mayShare(devices) || !fits(begin, end, devices, devices) || !hasWork(begin, end))
         continue;
       double time = stageTime(computing[begin][end], parametersOf(begin, end), devices, partsInside);
       if (!isPipedreams() && !isLast) // whose optimizer leaves out what the first stage sends

@@ -30,6 +30,7 @@ struct PartitionOptions {
   std::vector<Level> levels;
   CostRules rules = CostRules::Overlapping;
   bool isStraight = false; ///< no stage has replicas
+  int dealt = 0;           ///< micro-batches that a stage's replicas of a level share evenly; 0: any number of replicas
   /// Bytes of one device for weights and what micro-batches under way keep.
   double memory = std::numeric_limits<double>::infinity();
   double statesPerParameter = 4; ///< bytes kept for a byte of parameters; of PipeDream's rules: 1 a micro-batch

@@ -3,6 +3,7 @@
 #include "distributed/partition/NothingFits.h"
 #include "distributed/plan/PlannedSteps.h"
 #include <algorithm>
+#include <fmt/format.h>
 #include <span>
 
 namespace freestone::distributed {
@@ -27,6 +28,8 @@ PartitionOptions StageFinder::partitionOptions(ScheduleKind schedule, CostRules 
   PartitionOptions wanted{levels, rules, !options.mayReplicate};
   wanted.memory = options.memory;
   wanted.statesPerParameter = options.statesPerParameter;
+  if (isDelayed(schedule) && !isPipedreams())
+    wanted.dealt = options.microBatches / options.replicas;
   wanted.needs = [this, schedule](int behind, int replicas) {
     int together = replicas * options.replicas, depth = (behind + replicas - 1) / replicas;
     int most = isDelayed(schedule) ? std::numeric_limits<int>::max() : (options.microBatches + together - 1) / together;
@@ -39,7 +42,7 @@ PartitionOptions StageFinder::partitionOptions(ScheduleKind schedule, CostRules 
     if (schedule == ScheduleKind::DoubleBuffered)
       needs.sums = 2;
     if (isDelayed(schedule) && options.stashesWeights)
-      needs.versions = schedule == ScheduleKind::PipeDream ? depth + 1 : std::min(depth, 1) + 1;
+      needs.versions = (schedule == ScheduleKind::PipeDream ? depth : std::min(depth, 1)) + 1;
     return needs;
   };
   return wanted;
@@ -130,6 +133,11 @@ std::vector<StageAssignment> StageFinder::find(ScheduleKind schedule, int stages
       addPartition(schedule, CostRules::Overlapping, found);
     addPartition(schedule, CostRules::Pipedream, found);
   }
+  bool isDealt = isDelayed(schedule) && options.mayReplicate;
+  if (found.empty() && isDealt && options.memory == unlimitedMemory)
+    throw Error(fmt::format("'{}' deals the {} micro-batches of a step evenly to the replicas of a stage, which no "
+                            "stages on {} ranks can have: choose more --micro-batches",
+                            nameOf(schedule), options.microBatches, options.ranks));
   if (found.empty())
     throw NothingFits();
   return found;

@@ -20,6 +20,7 @@ public:
 private:
   bool isInterleaved() const { return options.kind == ScheduleKind::Interleaved; }
   void placeStages();
+  void checkOverlap() const;
   std::vector<int> microBatchesOf(int stage, int replica) const;
   size_t warmUpOf(int stage) const;
   bool recomputes(int stage) const;
@@ -45,18 +46,31 @@ Generator::Generator(const ScheduleOptions &options) : options(options) {
   if (options.steps > 1 && !isDelayed(options.kind))
     throw Error(
         fmt::format("'{}' ends each step before the next one begins: its schedule is one step", nameOf(options.kind)));
-  if (options.kind == ScheduleKind::PipeDream && options.microBatches > 1)
-    throw Error("'pipedream' updates after every micro-batch: a step has one");
-  int stages = static_cast<int>(options.replicas.size());
-  if (options.kind == ScheduleKind::DoubleBuffered && options.microBatches < stages)
-    throw Error(fmt::format("'pipedream-2bw' needs at least as many micro-batches as stages: {} are fewer than {}",
-                            options.microBatches, stages));
   if (!isInterleaved() && options.chunks > 1)
     throw Error("only an interleaved schedule has several stages on a rank");
   bool isReplicated = std::ranges::max(options.replicas) > 1;
   if (isReplicated && (isInterleaved() || options.kind == ScheduleKind::ZeroBubble))
-    throw Error(fmt::format("'{}' has no replicas of stages", nameOf(options.kind)));
+    throw Error(fmt::format("'{}' has no replicas of stages: choose gpipe, 1f1b or eager-1f1b", nameOf(options.kind)));
   placeStages();
+  if (isDelayed(options.kind))
+    checkOverlap();
+}
+
+/// Steps that overlap deal their micro-batches alike. With two versions of the weights, they overlap by less than one.
+void Generator::checkOverlap() const {
+  int even = 1, most = 1;
+  for (int stage = 0; stage < schedule.stages(); ++stage) {
+    even = std::lcm(even, options.replicas[stage]);
+    most = std::max(most, static_cast<int>(warmUpOf(stage)) * options.replicas[stage]);
+  }
+  int least = options.kind == ScheduleKind::DoubleBuffered ? (most + even - 1) / even * even : even;
+  if (options.microBatches < least)
+    throw Error(fmt::format("'{}' needs as many micro-batches a step as are under way: {} are fewer than {}",
+                            nameOf(options.kind), options.microBatches, least));
+  if (options.microBatches % even != 0)
+    throw Error(fmt::format("'{}' deals the micro-batches of each step evenly to the replicas of a stage: {} are no "
+                            "multiple of {}",
+                            nameOf(options.kind), options.microBatches, even));
 }
 
 void Generator::placeStages() {
@@ -138,21 +152,18 @@ void Generator::buildStage(int stage, int replica) {
     list.push_back({ActionKind::Update, stage, schedule.total() - 1});
     return;
   }
-  int replicas = static_cast<int>(schedule.ranksOf[stage].size());
   size_t warmUp = options.kind == ScheduleKind::GPipe ? own.size() : std::min(warmUpOf(stage), own.size());
   for (size_t forward = 0; forward < warmUp; ++forward)
     list.push_back({ActionKind::Forward, stage, own[forward]});
-  // An update follows the last micro-batch of a step; of PipeDream, one of each replica.
-  int round = options.kind == ScheduleKind::PipeDream ? replicas : schedule.microBatches;
-  int exchanged = 0, updated = 0; // micro-batches
+  int round = schedule.microBatches, exchanged = 0, updated = 0; // micro-batches
   auto updateUpTo = [&](int microBatch) {
     for (; updated < schedule.total() && updated + round <= microBatch; updated += round)
-      list.push_back({ActionKind::Update, stage, std::min(updated + round, schedule.total()) - 1});
+      list.push_back({ActionKind::Update, stage, updated + round - 1});
   };
   auto exchangeUpTo = [&](int microBatch) {
     for (; exchanged < schedule.total() && exchanged + round <= microBatch; exchanged += round) {
       updateUpTo(exchanged);
-      addExchange(list, stage, std::min(exchanged + round, schedule.total()) - 1);
+      addExchange(list, stage, exchanged + round - 1);
     }
   };
   // Double-buffered weights are replaced when they are needed, one step later, so that nothing waits for the exchange.
@@ -162,12 +173,12 @@ void Generator::buildStage(int stage, int replica) {
     exchangeUpTo(backward + 1 < own.size() ? own[backward + 1] : schedule.total());
     if (!isLate)
       updateUpTo(exchanged);
-    if (backward + warmUp >= own.size())
-      continue;
-    int forward = own[backward + warmUp];
+    // The updates of the last steps stand where those of other steps do.
+    int forward = replica + static_cast<int>((backward + warmUp) * schedule.ranksOf[stage].size());
     if (isLate)
       updateUpTo(forward - round);
-    list.push_back({ActionKind::Forward, stage, forward});
+    if (forward < schedule.total())
+      list.push_back({ActionKind::Forward, stage, forward});
   }
   exchangeUpTo(schedule.total() + round);
   updateUpTo(schedule.total() + round);

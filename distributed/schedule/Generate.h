@@ -34,8 +34,9 @@ struct ScheduleOptions {
 ///   2 (p - s) - 1, which hides transfers.
 /// - Interleaved (Narayanan et al., SC 2021): each rank has `chunks` stages, which shortens the bubble as many times.
 /// - ZB-H1 (Qi et al., "Zero Bubble Pipeline Parallelism", ICLR 2024): gradients of weights fill the bubble.
-/// - PipeDream (Narayanan et al., SOSP 2019): an update after each micro-batch, without a flush; a backward pass uses
-///   the weights of its forward pass (weight stashing).
+/// - PipeDream (Narayanan et al., SOSP 2019): an update after the micro-batches of each step, of which the paper has one
+///   for each replica of a stage, without a flush; a backward pass uses the weights of its forward pass (weight
+///   stashing).
 /// - PipeDream-2BW (Narayanan et al., ICML 2021): an update a step, of gradients one step older; two versions.
 ///
 /// Throws Error for options that do not fit each other.

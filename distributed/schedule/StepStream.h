@@ -15,29 +15,31 @@ public:
   /// `options.steps` does not matter. Throws Error as `generate` does.
   StepStream(ScheduleOptions options, std::vector<StageEdge> edges);
 
-  /// Up to the last forward pass of a step: the passes of this step and of earlier ones. Receives of the step's
-  /// activations come first, since their sizes are not known before.
+  /// All that does not wait for data of later steps, on any rank. Receives of the step's activations come first, since
+  /// their sizes are not known before.
   std::vector<Action> step(int rank, int step) const;
   /// What is left of so many steps.
   std::vector<Action> flush(int rank, int steps) const;
+  /// The version of its weights that a stage uses for a micro-batch.
+  int versionOf(int stage, int microBatch) const;
   /// All of so many steps, as one schedule.
   Schedule whole(int steps) const;
 
   /// So many steps show all that the lists have: the lists of later ones are theirs with higher numbers.
   int period() const { return 2 * static_cast<int>(options.replicas.size()) + 2; }
 
+  /// The list of a rank, by steps.
+  using Parts = std::vector<std::vector<Action>>;
+
 private:
-  /// The list of a rank, cut.
-  struct Parts {
-    std::vector<std::vector<Action>> steps;
-    std::vector<Action> rest;
-  };
-  const Parts &cut(int rank, int steps) const;
+  Schedule scheduleOf(int steps) const;
   std::vector<Action> shifted(std::vector<Action> actions, int steps) const;
 
   ScheduleOptions options;
   std::vector<StageEdge> edges;
-  mutable std::map<std::pair<int, int>, Parts> known; ///< by rank and steps
+  std::vector<Parts> parts;                                         ///< by ranks
+  std::vector<std::vector<int>> versions;                           ///< by stage and micro-batch
+  mutable std::map<std::pair<int, int>, std::vector<Action>> rests; ///< of flushes, by rank and steps
 };
 
 } // namespace freestone::distributed

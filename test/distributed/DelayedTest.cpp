@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <numeric>
 
 using namespace freestone;
 using namespace freestone::distributed;
@@ -83,9 +84,9 @@ private:
 using Losses = std::vector<double>;
 constexpr int steps = 17;
 
-/// As `version` says: of a micro-batch's step and a stage.
+/// As `version` says: of a micro-batch, counted through all steps, and a stage.
 Losses simulate(int stages, int microBatches, bool knowsAll,
-                const std::function<int64_t(int step, int stage)> &version) {
+                const std::function<int64_t(int microBatch, int stage)> &version) {
   StagePipeline pipeline(std::vector<StageTimes>(stages), false);
   Sequence sequence(pipeline);
   Losses losses;
@@ -94,10 +95,11 @@ Losses simulate(int stages, int microBatches, bool knowsAll,
     for (int part = 0; part < microBatches; ++part) {
       formats::TensorView view = {
           "x", FREESTONE_F32, {1}, {reinterpret_cast<const uint8_t *>(&x[part]), sizeof(float)}};
+      int number = step * microBatches + part;
       for (int stage = 0; stage < stages; ++stage)
-        sequence.run(forwardEntry, stage, version(step, stage), view);
+        sequence.run(forwardEntry, stage, version(number, stage), view);
       for (int stage = stages; stage-- > 0;)
-        sequence.run(backwardEntry, stage, version(step, stage), view);
+        sequence.run(backwardEntry, stage, version(number, stage), view);
     }
     sequence.rate = rateOf(step);
     losses.push_back(sequence.update(knowsAll));
@@ -105,17 +107,17 @@ Losses simulate(int stages, int microBatches, bool knowsAll,
   return losses;
 }
 
-Losses train(ScheduleKind kind, int ranks, int microBatches,
+Losses train(ScheduleKind kind, int stages, int microBatches,
              const std::function<void(PipelineOptions &)> &change = {}) {
   PipelineOptions options;
   options.schedule = kind;
-  options.ranks = ranks;
+  options.ranks = stages;
   options.microBatches = microBatches;
   options.execution.threads = 1;
   options.courier.patience = std::chrono::seconds(30);
   if (change)
     change(options);
-  StagePipeline pipeline(std::vector<StageTimes>(ranks), false);
+  StagePipeline pipeline(std::vector<StageTimes>(stages), false);
   StageTraining training(pipeline, options);
   for (int step = 0; step < steps; ++step) {
     training.trainer().setNumber("learning_rate", rateOf(step));
@@ -145,9 +147,37 @@ TEST(Delayed, VerticalSyncUsesTheVersionOfTheFirstStage) {
 TEST(Delayed, DoubleBufferedWeightsAreOneStepOlder) {
   for (int p : {1, 2, 3, 4})
     for (int m : {p, p + 1, 2 * p}) {
-      Losses expected = simulate(p, m, /*knowsAll=*/true, [](int t, int) { return std::max(0, t - 1); });
+      Losses expected = simulate(p, m, /*knowsAll=*/true, [=](int j, int) { return std::max(0, j / m - 1); });
       EXPECT_EQ(train(ScheduleKind::DoubleBuffered, p, m), expected) << p << " " << m;
     }
+}
+
+/// With several micro-batches, or one for each replica, a step's gradients are added in the order of micro-batches.
+TEST(Delayed, StepsHaveMicroBatchesAndReplicas) {
+  for (auto [replicas, m] : {std::pair(std::vector{1, 1, 1}, 2),
+                             {{1, 1}, 5},
+                             {{1, 2}, 2},
+                             {{1, 3}, 3},
+                             {{1, 2, 2}, 2},
+                             {{1, 4, 1}, 4},
+                             {{1, 2, 1, 2}, 2}}) {
+    int stages = static_cast<int>(replicas.size());
+    auto change = [&](PipelineOptions &options) {
+      options.replicasOf = replicas;
+      options.ranks = std::accumulate(replicas.begin(), replicas.end(), 0);
+    };
+    auto versionOf = [&](int microBatch, int stage) {
+      int count = replicas[stage], behind = std::accumulate(replicas.begin() + stage, replicas.end(), 0);
+      int warmUp = (behind - 1) / count + 1;
+      return std::max(0, microBatch / count - warmUp + 1) / (m / count);
+    };
+    SCOPED_TRACE(testing::PrintToString(replicas) + " with " + std::to_string(m) + " micro-batches");
+    EXPECT_EQ(train(ScheduleKind::PipeDream, stages, m, change), simulate(stages, m, /*knowsAll=*/false, versionOf));
+    if (m >= std::accumulate(replicas.begin(), replicas.end(), 0)) {
+      Losses expected = simulate(stages, m, /*knowsAll=*/true, [m](int j, int) { return std::max(0, j / m - 1); });
+      EXPECT_EQ(train(ScheduleKind::DoubleBuffered, stages, m, change), expected);
+    }
+  }
 }
 
 TEST(Delayed, OneStageIsNotDelayed) {

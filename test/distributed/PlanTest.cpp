@@ -141,9 +141,23 @@ TEST(Plan, SharesMicroBatchesAmongReplicas) {
     options.schedule.reset();
     EXPECT_EQ(planPipeline(profile, options).candidates.size(), replicas == 1 ? 4u : 3u);
   }
-  PlanOptions delayed = optionsFor(ScheduleKind::PipeDream, 8, 1);
+  PlanOptions delayed = optionsFor(ScheduleKind::PipeDream, 8, 2);
   delayed.replicas = 2;
-  EXPECT_NEAR(planPipeline(makeChain(8), delayed).step.seconds, 0.03, 1e-6);
+  EXPECT_NEAR(planPipeline(makeChain(8), delayed).step.seconds, 0.06, 1e-6);
+  delayed.microBatches = 3;
+  EXPECT_THROW(planPipeline(makeChain(8), delayed), Error);
+  // Stages whose replicas can share a step's micro-batches.
+  delayed.replicas = 1;
+  delayed.mayReplicate = true;
+  for (int microBatches : {1, 2, 3, 4}) {
+    delayed.microBatches = microBatches;
+    if (microBatches == 1) {
+      EXPECT_THROW(planPipeline(makeChain(5), delayed), Error);
+      continue;
+    }
+    for (int replicas : planPipeline(makeChain(5), delayed).assignment.replicas)
+      EXPECT_EQ(microBatches % replicas, 0) << microBatches;
+  }
   PlanOptions odd = optionsFor(ScheduleKind::GPipe, 8, 16);
   odd.replicas = 3;
   EXPECT_THROW(planPipeline(makeChain(8), odd), Error);

@@ -92,6 +92,15 @@ def check_by_hand(tool, name, widths, layers):
         expect(losses, lambda step, weight: max(0, step - (ranks - 1 - stage[weight])))
         double = train(tool, "double", name, "--pipeline-schedule", "pipedream-2bw", "--ranks", ranks, "--micro-batches", 4)
         expect(double, lambda step, weight: max(0, step - 1))
+    # Replicas that take one micro-batch each are as far as a stage by itself.
+    for stages, replicas in (2, 2), (1, 2), (2, 3):
+        several = "--ranks", stages * replicas, "--replicas", replicas
+        losses = train(tool, "pipedream", name, "--pipeline-schedule", "pipedream", *several, "--micro-batches", replicas)
+        stage = {weight: rank // replicas for weight, rank in stages_of(tool, "pipedream").items()}
+        expect(losses, lambda step, weight: max(0, step - (stages - 1 - stage[weight])))
+        if BATCH % (2 * replicas) == 0:
+            double = train(tool, "double", name, "--pipeline-schedule", "pipedream-2bw", *several, "--micro-batches", 2 * replicas)
+            expect(double, lambda step, weight: max(0, step - 1))
     vertical = train(tool, "vertical", name, "--pipeline-schedule", "pipedream", "--ranks", 3, "--vertical-sync")
     expect(vertical, lambda step, weight: max(0, step - 2))
     expect(train(tool, "plain", name), lambda step, weight: step)
@@ -110,6 +119,17 @@ def check_bits(tool):
     # Without dropout, whose random numbers count micro-batches on.
     plain = pipelines.train(tool, "branches", "one", "--steps", 10, "--batch", 8, "--micro-batches", 1, "--ranks", 1)
     pipelines.compare(tool, "branches", plain, "--steps", 10, "--batch", 8, "--ranks", 1, "--pipeline-schedule", "pipedream")
+
+
+def check_replicas(tool):
+    """With one micro-batch for each replica, sums over replicas are those over micro-batches."""
+    for name in "perceptron", "language":
+        common = "--steps", 6, "--batch", 8, "--micro-batches", 4
+        for schedule in "pipedream", "pipedream-2bw":
+            one = pipelines.train(tool, name, "one", *common, "--ranks", 1, "--pipeline-schedule", schedule)
+            pipelines.compare(tool, name, one, *common, "--ranks", 4, "--replicas", 4, "--pipeline-schedule", schedule)
+    # Stages with as many replicas as the planner finds best.
+    train(tool, "several", "chain", "--pipeline-schedule", "pipedream", "--ranks", 4, "--micro-batches", 2, "--replicate")
 
 
 def check_resume(tool):
@@ -135,6 +155,7 @@ def check_refusals(tool):
     # Without the weights of their forward passes, backward passes give other gradients.
     options = "chain", "--pipeline-schedule", "pipedream", "--ranks", 3
     assert (train(tool, "loose", *options, "--no-weight-stashing") != train(tool, "stashed", *options)).any()
+    refuse(["pipedream", "3 are no multiple of 2"], "--pipeline-schedule", "pipedream", "--replicas", 2, "--micro-batches", 3)
     refuse(["--read-each-step"], "--pipeline-schedule", "pipedream", "--read-each-step")
 
 
@@ -144,6 +165,7 @@ def main():
     check_by_hand(tool, "chain", (12, 24, 20, 16, 5), [("a", False), ("b", False), ("c", False), ("d", False)])
     check_by_hand(tool, "tied", (12, 24, 20, 24, 12), [("a", False), ("b", False), ("c", False), ("a", True)])
     check_bits(tool)
+    check_replicas(tool)
     check_resume(tool)
     check_refusals(tool)
 

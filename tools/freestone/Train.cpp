@@ -171,7 +171,8 @@ void Training::loadStages() {
   if (options.step.accumulate > 1 && options.pipeline.isDelayed())
     throw Failure(Exit::Usage, "--accumulate is for schedules without delay: choose a larger --batch");
   bool isPipedream = options.pipeline.schedule == nameOf(distributed::ScheduleKind::PipeDream);
-  if (isPipedream && options.pipeline.ranks.value_or(1) > 1 && options.step.numbers.contains("clip_norm"))
+  bool hasStages = options.pipeline.ranks.value_or(1) > options.pipeline.replicas.value_or(1);
+  if (isPipedream && hasStages && options.step.numbers.contains("clip_norm"))
     throw Failure(Exit::Usage, "--clip-norm needs the norm of all gradients, which stages of pipedream do not have when "
                                "they update: choose pipedream-2bw, or a schedule without delay");
   if (options.readEachStep && options.pipeline.isDelayed())

@@ -87,10 +87,13 @@ static int32_t forward(freestone_run_context *context, int64_t worker) {
 }
 
 static void addWeights(struct State state, const float *kept, const float *out, int64_t count) {
+  float scale = 0, shift = 0;
   for (int64_t i = 0; i < count * width; ++i) {
-    state.gradient[0] += out[i] * kept[i];
-    state.gradient[1] += out[i];
+    scale += out[i] * kept[i];
+    shift += out[i];
   }
+  state.gradient[0] += scale;
+  state.gradient[1] += shift;
 }
 
 static void makeInputs(struct State state, const float *out, float *in, int64_t count) {
