@@ -44,7 +44,8 @@ ReplicaSums::ReplicaSums(StageRun &stage, const std::vector<int> &ranks, int own
 }
 
 ReplicaSums::~ReplicaSums() {
-  thread.request_stop();
+  sender.stop();
+  adder.stop();
   for (auto &[pass, watch] : watches)
     watch->giveUp();
 }
@@ -78,7 +79,7 @@ uint8_t *ReplicaSums::placeOf(const Bucket &bucket, int replica) const {
 /// From a replica: its values to their owner, who receives them apart from its own; or the owner's totals to another.
 Message ReplicaSums::messageOf(const Bucket &bucket, int sender, bool isTotal) const {
   auto number = static_cast<int64_t>(&bucket - buckets.data());
-  Message message{{isTotal ? MessageKind::ReplicaTotal : MessageKind::ReplicaValues, pipeline.hash, job->number,
+  Message message{{isTotal ? MessageKind::ReplicaTotal : MessageKind::ReplicaValues, pipeline.hash, step,
                    stage.program.stage(), sender, number},
                   {}};
   uint8_t *apart = isTotal || sender == place ? nullptr : placeOf(bucket, sender);
@@ -94,102 +95,84 @@ Message ReplicaSums::messageOf(const Bucket &bucket, int sender, bool isTotal) c
 void ReplicaSums::begin(int64_t number, StageEntry &pass) {
   if (!overlaps)
     return;
-  Watch &watch = *watches.at(&pass);
-  watch.nextRun();
+  Watch *watch = watches.at(&pass).get();
+  watch->nextRun();
   passRuns = true;
-  start({number, &watch});
+  start(number, watch);
 }
 
 void ReplicaSums::finish(int64_t number) {
   if (!hasBegun)
-    start({number, nullptr});
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return !job; });
+    start(number, nullptr);
   hasBegun = false;
-  if (failure)
-    std::rethrow_exception(std::exchange(failure, nullptr));
+  sender.await();
+  adder.await();
 }
 
-void ReplicaSums::start(const Job &wanted) {
+/// Of a step, by `number`; without a watch, all gradients are free.
+void ReplicaSums::start(int64_t number, Watch *watch) {
   hasBegun = true;
+  step = number;
+  freed = 0;
   for (Gradient &gradient : gradients)
     gradient.data = static_cast<uint8_t *>(stage.program.state().state().tensor(gradient.state).data);
-  {
-    std::lock_guard lock(mutex);
-    job = wanted;
-  }
-  if (!thread.joinable())
-    thread = std::jthread([this](const std::stop_token &stop) { serve(stop); });
-  changed.notify_all();
-}
-
-void ReplicaSums::serve(const std::stop_token &stop) {
-  std::unique_lock lock(mutex);
-  while (changed.wait(lock, stop, [&] { return job.has_value(); })) {
-    lock.unlock();
-    std::exception_ptr caught;
-    try {
-      addUp(stop);
-    } catch (...) {
-      caught = std::current_exception();
-    }
-    lock.lock();
-    failure = caught;
-    job.reset();
-    changed.notify_all();
-  }
-}
-
-/// While the pass runs, nobody is waited for but the pass: what has come is added up between its gradients.
-void ReplicaSums::addUp(const std::stop_token &stop) {
   for (Bucket &bucket : buckets)
     if (bucket.owner == place)
       for (int replica = 0; replica < static_cast<int>(ranks.size()); ++replica)
         if (replica != place)
           bucket.values.push_back(courier->receive(ranks[replica], messageOf(bucket, replica, /*isTotal=*/false)));
-  for (size_t sent = 0; sent < buckets.size(); ++sent) {
-    awaitPass(buckets[sent]);
-    sendValues(buckets[sent]);
-    for (bool isOwn : {true, false})
-      addWhatHasCome(std::span(buckets).first(sent + 1), isOwn);
-  }
-  for (Bucket &bucket : buckets)
-    if (bucket.totals.empty()) {
-      waitAll(bucket.values, stop);
-      exchangeTotal(bucket);
+  adder.start([this](const std::stop_token &stop) { addUp(stop); });
+  sender.start([this, watch](const std::stop_token &) { sendValues(watch); });
+}
+
+/// Frees bucket by bucket, and sends those of other replicas' shares.
+void ReplicaSums::sendValues(Watch *watch) {
+  auto tell = [&](auto change) {
+    {
+      std::lock_guard lock(mutex);
+      change();
     }
-  for (Bucket &bucket : buckets)
-    waitAll(bucket.totals, stop);
+    changed.notify_all();
+  };
+  try {
+    for (Bucket &bucket : buckets) {
+      for (const Piece &piece : bucket.pieces)
+        if (watch)
+          watch->wait(gradients[piece.gradient].state);
+      if (bucket.owner != place)
+        bucket.values.push_back(courier->send(ranks[bucket.owner], messageOf(bucket, place, /*isTotal=*/false)));
+      tell([&] { ++freed; });
+    }
+  } catch (...) {
+    tell([&] { isLeft = true; });
+    throw;
+  }
 }
 
-/// Waits until the pass is done with a bucket's gradients.
-void ReplicaSums::awaitPass(const Bucket &bucket) {
-  if (job->watch)
-    for (const Piece &piece : bucket.pieces)
-      job->watch->wait(gradients[piece.gradient].state);
+/// Waits until the values of a bucket of this share have come, or the owner of another one has them.
+void ReplicaSums::awaitValues(Bucket &bucket, const std::stop_token &stop) {
+  {
+    auto number = static_cast<size_t>(&bucket - buckets.data());
+    std::unique_lock lock(mutex);
+    changed.wait(lock, stop, [&] { return freed > number || isLeft; });
+    if (freed <= number)
+      throw Error("gradients were left before they were summed over replicas");
+  }
+  for (Ticket ticket : bucket.values)
+    courier->wait(ticket, stop);
+  bucket.values.clear();
 }
 
-void ReplicaSums::sendValues(Bucket &bucket) {
-  if (bucket.owner != place)
-    bucket.values.push_back(courier->send(ranks[bucket.owner], messageOf(bucket, place, /*isTotal=*/false)));
-}
-
-/// Of this replica's share, or of the others', whose totals come in the order of buckets.
-void ReplicaSums::addWhatHasCome(std::span<Bucket> sent, bool isOwn) {
-  for (Bucket &bucket : sent) {
-    if ((bucket.owner == place) != isOwn || !bucket.totals.empty())
-      continue;
-    if (!std::ranges::all_of(bucket.values, [&](Ticket ticket) { return courier->hasEnded(ticket); }))
-      return;
-    bucket.values.clear();
+void ReplicaSums::addUp(const std::stop_token &stop) {
+  for (Bucket &bucket : buckets) {
+    awaitValues(bucket, stop);
     exchangeTotal(bucket);
   }
-}
-
-void ReplicaSums::waitAll(std::vector<Ticket> &tickets, const std::stop_token &stop) {
-  for (Ticket ticket : tickets)
-    courier->wait(ticket, stop);
-  tickets.clear();
+  for (Bucket &bucket : buckets) {
+    for (Ticket ticket : bucket.totals)
+      courier->wait(ticket, stop);
+    bucket.totals.clear();
+  }
 }
 
 /// The owner of a bucket has all values, and gives the total to the others, who have sent theirs.

@@ -1,12 +1,9 @@
 #ifndef FREESTONE_DISTRIBUTED_EXECUTE_REPLICASUMS_H
 #define FREESTONE_DISTRIBUTED_EXECUTE_REPLICASUMS_H
 
+#include "distributed/execute/JobThread.h"
 #include "distributed/execute/StageRun.h"
-#include <condition_variable>
-#include <exception>
-#include <mutex>
-#include <span>
-#include <thread>
+#include <atomic>
 
 namespace freestone::distributed {
 
@@ -61,21 +58,13 @@ private:
     size_t offset = 0; ///< of the other replicas' values in the memory, if the owner is this one
     std::vector<Ticket> values, totals;
   };
-  struct Job {
-    int64_t number = 0;
-    Watch *watch = nullptr; ///< null: no pass runs
-  };
-
   void fillBuckets();
   uint8_t *placeOf(const Bucket &bucket, int replica) const;
   Message messageOf(const Bucket &bucket, int sender, bool isTotal) const;
-  void start(const Job &wanted);
-  void serve(const std::stop_token &stop);
+  void start(int64_t number, Watch *watch);
+  void sendValues(Watch *watch);
+  void awaitValues(Bucket &bucket, const std::stop_token &stop);
   void addUp(const std::stop_token &stop);
-  void awaitPass(const Bucket &bucket);
-  void sendValues(Bucket &bucket);
-  void addWhatHasCome(std::span<Bucket> sent, bool isOwn);
-  void waitAll(std::vector<Ticket> &tickets, const std::stop_token &stop);
   void exchangeTotal(Bucket &bucket);
   void addReplicas(const Bucket &bucket);
 
@@ -91,13 +80,15 @@ private:
   std::map<StageEntry *, std::unique_ptr<Watch>> watches; ///< of the passes
 
   bool hasBegun = false; ///< since the last `finish`
+  int64_t step = 0;      ///< whose gradients are summed
   std::atomic<bool> passRuns = false;
-  std::mutex mutex; ///< protects the members below; `job` is the thread's until it is reset
+  Counters counted; ///< of `adder` since `begin`
+
+  std::mutex mutex; ///< protects the members below
   std::condition_variable_any changed;
-  std::optional<Job> job;
-  std::exception_ptr failure;
-  Counters counted; ///< of the thread while there is a job
-  std::jthread thread;
+  size_t freed = 0;        ///< the first so many buckets, which the pass is done with; their values are on their way
+  bool isLeft = false;     ///< no more will be free
+  JobThread sender, adder; ///< last members, so that they end first
 };
 
 } // namespace freestone::distributed

@@ -101,13 +101,6 @@ void Courier::wait(Ticket ticket, std::chrono::milliseconds patience, const std:
   throw Error(reason);
 }
 
-bool Courier::hasEnded(Ticket ticket) const {
-  std::lock_guard lock(mutex);
-  if (underWay.contains(ticket) && !fault.empty())
-    throw Error(fault);
-  return !underWay.contains(ticket);
-}
-
 /// With the exit code of what was found first, by whichever thread.
 void Courier::abort(const std::string &reason) noexcept {
   int code;

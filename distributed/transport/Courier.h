@@ -66,8 +66,6 @@ public:
   void wait(Ticket ticket, std::chrono::milliseconds patience) { wait(ticket, patience, {}); }
   /// Throws Error also when a stop is requested; the message then stays under way.
   void wait(Ticket ticket, const std::stop_token &stop) { wait(ticket, options.patience, stop); }
-  /// Whether a wait would return at once. Throws as it does.
-  bool hasEnded(Ticket ticket) const;
   /// Tells what the rank does from now on, for messages about faults.
   void enter(const Action &action);
   /// From now on `listener` hears of all messages; null: nobody does, also when this returns.
