@@ -203,8 +203,9 @@ def ShortenLiveRanges : TilePass<"tile-shorten-live-ranges", "::mlir::func::Func
   let summary = "moves computes up to their operands where this frees more memory than it takes";
   let description = [{
     A compute that is the last reader of more bytes than it writes, such as a sum over a gradient for the global norm at
-    the end of a step, extends the live ranges of its operands. It moves right behind the last of its operands. Counts
-    computes `shortened`.
+    the end of a step, extends the live ranges of its operands. It moves right behind the last of its operands. So does
+    what only adds to a state, such as a gradient to the sum over micro-batches, which takes no memory of its own.
+    Counts computes `shortened`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }

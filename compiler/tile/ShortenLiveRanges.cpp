@@ -42,8 +42,12 @@ private:
   /// Aliases are free and must not end up between computes.
   static void hoistAliases(Block &block) {
     for (Operation &alias : llvm::make_early_inc_range(block)) {
-      Operation *definition = isAlias(&alias) ? alias.getOperand(0).getDefiningOp() : nullptr;
-      if (definition && definition->getNextNode() != &alias)
+      if (!isAlias(&alias))
+        continue;
+      Operation *definition = alias.getOperand(0).getDefiningOp();
+      if (!definition)
+        alias.moveBefore(&block, block.begin());
+      else if (definition->getNextNode() != &alias)
         alias.moveAfter(definition);
     }
   }
@@ -73,21 +77,44 @@ private:
     return true;
   }
 
+  /// Whether the result is the new value of a state whose old value the operation reads: it takes no more memory.
+  static bool isAddedTo(Value result, const llvm::SetVector<Value> &reads) {
+    while (result.hasOneUse() && isAlias(*result.user_begin()))
+      result = result.user_begin()->getResult(0);
+    if (!result.hasOneUse() || !isa<func::ReturnOp>(*result.user_begin()))
+      return false;
+    auto function = cast<func::FuncOp>((*result.user_begin())->getParentOp());
+    Attribute state = function.getResultAttr(result.use_begin()->getOperandNumber(), "graph.state");
+    return state && llvm::any_of(reads, [&](Value read) {
+             auto argument = dyn_cast<BlockArgument>(getAliased(read));
+             return argument && argument.getOwner()->getParentOp() == function &&
+                    function.getArgAttr(argument.getArgNumber(), "graph.state") == state;
+           });
+  }
+
   static bool moveUp(Operation *op, const TypicalSizes &sizes) {
     Operation *latest = nullptr;
     int64_t freed = 0, made = 0;
+    bool isReadLater = false;
     llvm::SmallPtrSet<void *, 8> seen;
-    for (Value operand : getReads(op)) {
+    llvm::SetVector<Value> reads = getReads(op);
+    for (Value operand : reads) {
       Operation *definition = operand.getDefiningOp();
       if (definition && definition->getBlock() == op->getBlock() && (!latest || latest->isBeforeInBlock(definition)))
         latest = definition;
       Value root = getAliased(operand);
-      if (seen.insert(root.getAsOpaquePointer()).second && root.getDefiningOp<graph::WeightOp>() == nullptr &&
-          !isa<BlockArgument>(root) && isLastUse(op, root))
+      if (!seen.insert(root.getAsOpaquePointer()).second || root.getDefiningOp<graph::WeightOp>() ||
+          isa<BlockArgument>(root))
+        continue;
+      if (isLastUse(op, root))
         freed += sizes.getBytes(cast<graph::TensorType>(root.getType()));
+      else
+        isReadLater = true;
     }
+    // What else is read tells an optimizer's update from a sum: updates of many parameters are one phase.
     for (Value result : op->getResults())
-      made += sizes.getBytes(cast<graph::TensorType>(result.getType()));
+      if (isReadLater || !isAddedTo(result, reads))
+        made += sizes.getBytes(cast<graph::TensorType>(result.getType()));
     if (!latest || freed < made + leastFreed)
       return false;
     // A move past nothing but free operations gains nothing. A run-time size is known only after the operation that

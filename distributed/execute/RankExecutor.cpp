@@ -23,7 +23,8 @@ RankExecutor::RankExecutor(int rank, RankSchedules &schedules, const std::vector
     auto &run = runs[stage] = std::make_unique<StageRun>(artifacts[stage].value(), stage, schedules.usualNeeds()[stage],
                                                          pipeline, about, execution, courier);
     if (ranks.size() > 1)
-      sums[stage] = std::make_unique<ReplicaSums>(*run, ranks, own, pipeline, courier);
+      sums[stage] = std::make_unique<ReplicaSums>(*run, ranks, own, pipeline, courier,
+                                                  (execution.switchedOff & FREESTONE_OVERLAP) == 0);
     evaluating.push_back(run->program.find(evaluateEntry));
   }
   exchange = std::make_unique<NumberExchange>(runs, pipeline, usual, own, courier);
@@ -54,6 +55,10 @@ RankReport RankExecutor::report() const {
                        freestone_timeline_now() - done.since()};
   if (courier)
     report.courierNs = courier->counters().busyNs - courierNs;
+  for (const auto &[stage, sum] : sums) {
+    report.summedBytes += sum->counters().bytes;
+    report.overlappedBytes += sum->counters().overlapped;
+  }
   return report;
 }
 
@@ -150,11 +155,12 @@ void RankExecutor::flush() {
 }
 
 void RankExecutor::execute(const std::vector<Action> &actions) {
-  for (const Action &action : actions)
-    execute(action);
+  for (auto rest = std::span(actions); !rest.empty(); rest = rest.subspan(1))
+    execute(rest.front(), sums.contains(rest.front().stage) && completesGradients(rest, schedule->microBatches));
 }
 
-void RankExecutor::execute(const Action &action) {
+/// `completes`: the gradients of this replica, for the sum over replicas.
+void RankExecutor::execute(const Action &action, bool completes) {
   if (courier)
     courier->enter(action);
   switch (action.kind) {
@@ -163,16 +169,16 @@ void RankExecutor::execute(const Action &action) {
   case ActionKind::Recompute:
     return runPass(action, recomputeEntry);
   case ActionKind::Backward:
-    return runPass(action, backwardEntry);
+    return runPass(action, backwardEntry, completes);
   case ActionKind::InputGradient:
     return runPass(action, inputGradientEntry);
   case ActionKind::WeightGradient:
-    return runPass(action, weightGradientEntry);
+    return runPass(action, weightGradientEntry, completes);
   case ActionKind::Send:
   case ActionKind::Receive:
     return transfer(action);
   case ActionKind::Reduce:
-    return addReplicas(action);
+    return sums.at(action.stage)->finish(numberOf(action));
   case ActionKind::Exchange:
     return postNumbers(action);
   case ActionKind::Update:
@@ -189,7 +195,7 @@ void RankExecutor::copyOwn(int from, int to, int microBatch) {
     std::memcpy(target.memory.at(slot)[value].data, values[value].data, target.memory.bytesOf(slot, value));
 }
 
-void RankExecutor::runPass(const Action &action, const char *entry) {
+void RankExecutor::runPass(const Action &action, const char *entry, bool completes) {
   StageRun &run = *runs.at(action.stage);
   const MicroBatch &part = partOf(action.microBatch);
   int turn = turnOf(action.stage, action.microBatch);
@@ -211,9 +217,13 @@ void RankExecutor::runPass(const Action &action, const char *entry) {
   run.versions.select(readsNewest ? run.versions.newest() : firstVersion + action.version, stepOf(action.microBatch));
   if (overlapsSteps())
     shared->select(action.stage, action.microBatch);
-  if (run.program.find(entry)) {
+  if (StageEntry *pass = run.program.find(entry)) {
+    if (completes)
+      sums.at(action.stage)->begin(numberOf(action), *pass);
     Running running(done, action);
     run.run(entry, turn, part.fields, part.sizes);
+    if (completes)
+      sums.at(action.stage)->endPass();
   }
   if (!isForward && !isRecomputed)
     for (int to = 0; to < action.stage; ++to)
@@ -238,13 +248,6 @@ void RankExecutor::transfer(const Action &action) {
     slot.sends.push_back(courier->send(peer, std::move(message)));
   else
     (isForward ? slot.activations : slot.gradients).push_back(courier->receive(peer, std::move(message)));
-}
-
-void RankExecutor::addReplicas(const Action &action) {
-  auto step = static_cast<int64_t>(stepOf(action.microBatch));
-  StateVersions &versions = runs.at(action.stage)->versions;
-  versions.select(versions.newest(), step);
-  sums.at(action.stage)->addUp(firstStep + step);
 }
 
 /// Computes the numbers that decide the updates of this rank's stages, and posts them.

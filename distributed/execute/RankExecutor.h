@@ -81,12 +81,11 @@ private:
   void begin(const Schedule &schedule, int64_t number, int microBatchesBefore, size_t steps);
   void add(const StepWork &work, const std::vector<StageNeeds> &needs, bool isUnderWay);
   void execute(const std::vector<Action> &actions);
-  void execute(const Action &action);
-  void runPass(const Action &action, const char *entry);
+  void execute(const Action &action, bool completes);
+  void runPass(const Action &action, const char *entry, bool completes = false);
   void transfer(const Action &action);
   void copyOwn(int from, int to, int microBatch);
   void startWatch(int64_t number);
-  void addReplicas(const Action &action);
   void postNumbers(const Action &action);
   void update(const Action &action);
   Message messageOf(MessageKind kind, int from, int to, int microBatch, const std::vector<int64_t> &sizes,
@@ -94,6 +93,8 @@ private:
   const MicroBatch &partOf(int microBatch) const {
     return fed[stepOf(microBatch) % fed.size()].microBatches[microBatch % schedule->microBatches];
   }
+  /// Of an action's step, in messages.
+  int64_t numberOf(const Action &action) const { return firstStep + static_cast<int64_t>(stepOf(action.microBatch)); }
   size_t stepOf(int microBatch) const { return static_cast<size_t>(microBatch / schedule->microBatches); }
   /// The number of a micro-batch among those of its stage's replica.
   int turnOf(int stage, int microBatch) const { return microBatch / static_cast<int>(schedule->ranksOf[stage].size()); }

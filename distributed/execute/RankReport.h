@@ -11,6 +11,8 @@ struct RankReport {
   int64_t bytes = 0;     ///< that the rank holds: states, values of micro-batches under way, intermediates of programs
   int64_t courierNs = 0; ///< CPU time of the communication thread since the first step
   int64_t elapsedNs = 0; ///< since the first step
+  // Of gradients that were summed over replicas, since the first step: bytes, and those whose sums began in time.
+  int64_t summedBytes = 0, overlappedBytes = 0;
 
   /// The communication thread's part of one CPU.
   double courierShare() const {

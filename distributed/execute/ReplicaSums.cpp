@@ -8,12 +8,18 @@
 
 namespace freestone::distributed {
 
+/// Large enough that a bucket takes longer on its way than to be posted (some 20 µs), and small enough that a stage has
+/// many, so that the sum of the last one, which no pass hides, is short.
+static constexpr size_t bucketBytes = size_t(256) << 10;
+
 ReplicaSums::ReplicaSums(StageRun &stage, const std::vector<int> &ranks, int own, const PipelineDescription &pipeline,
-                         Courier *courier)
+                         Courier *courier, bool overlaps)
     : stage(stage), ranks(ranks), place(static_cast<int>(std::ranges::find(ranks, own) - ranks.begin())),
-      pipeline(pipeline), courier(courier) {
+      pipeline(pipeline), courier(courier), overlaps(overlaps) {
+  for (const char *name : {backwardEntry, weightGradientEntry})
+    if (StageEntry *pass = stage.program.find(name))
+      watches[pass] = std::make_unique<Watch>(pass->entry.instance);
   const std::vector<StateInfo> &infos = stage.program.state().states();
-  size_t end = 0;
   for (size_t index = 0; index < infos.size(); ++index) {
     const StateInfo &info = infos[index];
     if (train::TrainedState::isPending(info))
@@ -25,15 +31,162 @@ ReplicaSums::ReplicaSums(StageRun &stage, const std::vector<int> &ranks, int own
     if (info.dtype != FREESTONE_F32 && info.dtype != FREESTONE_F64 && info.dtype != FREESTONE_I64)
       throw Error(fmt::format("'{}' can't be summed over replicas: its elements are {}", info.name,
                               formats::typeName(info.dtype)));
-    int owner = static_cast<int>(sums.size() % ranks.size());
-    Sum &sum = sums.emplace_back(Sum{index, formats::countBytes(info.dtype, info.shape), info.dtype, owner, end});
-    end += owner == place ? sum.bytes * (ranks.size() - 1) : 0;
+    Gradient &gradient = gradients.emplace_back();
+    gradient.state = index;
+    gradient.bytes = formats::countBytes(info.dtype, info.shape);
+    gradient.type = info.dtype;
+    for (const auto &[pass, watch] : watches)
+      gradient.lastUse = std::max(gradient.lastUse, pass->entry.instance.lastUse(index));
   }
+  std::ranges::sort(gradients, {},
+                    [](const Gradient &gradient) { return std::pair(gradient.lastUse, gradient.state); });
+  fillBuckets();
+}
+
+ReplicaSums::~ReplicaSums() {
+  sender.stop();
+  adder.stop();
+  for (auto &[pass, watch] : watches)
+    watch->giveUp();
+}
+
+/// Replicas take buckets in turns.
+void ReplicaSums::fillBuckets() {
+  for (size_t gradient = 0; gradient < gradients.size(); ++gradient)
+    for (size_t first = 0; first < gradients[gradient].bytes;) {
+      if (buckets.empty() || buckets.back().bytes == bucketBytes)
+        buckets.emplace_back().owner = static_cast<int>((buckets.size() - 1) % ranks.size());
+      Bucket &bucket = buckets.back();
+      size_t bytes = std::min(gradients[gradient].bytes - first, bucketBytes - bucket.bytes);
+      bucket.pieces.push_back({gradient, first, bytes});
+      bucket.bytes += bytes;
+      first += bytes;
+    }
+  size_t end = 0;
+  for (Bucket &bucket : buckets)
+    if (bucket.owner == place) {
+      bucket.offset = end;
+      end += bucket.bytes * (ranks.size() - 1);
+    }
   memory.resize(end);
 }
 
-uint8_t *ReplicaSums::placeOf(const Sum &sum, int replica) const {
-  return memory.data() + sum.offset + (replica - (replica > place)) * sum.bytes;
+/// Where a replica's values of a bucket of this one's share come.
+uint8_t *ReplicaSums::placeOf(const Bucket &bucket, int replica) const {
+  return memory.data() + bucket.offset + (replica - (replica > place)) * bucket.bytes;
+}
+
+/// From a replica: its values to their owner, who receives them apart from its own; or the owner's totals to another.
+Message ReplicaSums::messageOf(const Bucket &bucket, int sender, bool isTotal) const {
+  auto number = static_cast<int64_t>(&bucket - buckets.data());
+  Message message{{isTotal ? MessageKind::ReplicaTotal : MessageKind::ReplicaValues, pipeline.hash, step,
+                   stage.program.stage(), sender, number},
+                  {}};
+  uint8_t *apart = isTotal || sender == place ? nullptr : placeOf(bucket, sender);
+  for (const Piece &piece : bucket.pieces) {
+    const Gradient &gradient = gradients[piece.gradient];
+    message.parts.push_back({apart ? apart : gradient.data + piece.first, piece.bytes, gradient.type});
+    if (apart)
+      apart += piece.bytes;
+  }
+  return message;
+}
+
+void ReplicaSums::begin(int64_t number, StageEntry &pass) {
+  if (!overlaps)
+    return;
+  Watch *watch = watches.at(&pass).get();
+  watch->nextRun();
+  passRuns = true;
+  start(number, watch);
+}
+
+void ReplicaSums::finish(int64_t number) {
+  if (!hasBegun)
+    start(number, nullptr);
+  hasBegun = false;
+  sender.await();
+  adder.await();
+}
+
+/// Of a step, by `number`; without a watch, all gradients are free.
+void ReplicaSums::start(int64_t number, Watch *watch) {
+  hasBegun = true;
+  step = number;
+  freed = 0;
+  for (Gradient &gradient : gradients)
+    gradient.data = static_cast<uint8_t *>(stage.program.state().state().tensor(gradient.state).data);
+  for (Bucket &bucket : buckets)
+    if (bucket.owner == place)
+      for (int replica = 0; replica < static_cast<int>(ranks.size()); ++replica)
+        if (replica != place)
+          bucket.values.push_back(courier->receive(ranks[replica], messageOf(bucket, replica, /*isTotal=*/false)));
+  adder.start([this](const std::stop_token &stop) { addUp(stop); });
+  sender.start([this, watch](const std::stop_token &) { sendValues(watch); });
+}
+
+/// Frees bucket by bucket, and sends those of other replicas' shares.
+void ReplicaSums::sendValues(Watch *watch) {
+  auto tell = [&](auto change) {
+    {
+      std::lock_guard lock(mutex);
+      change();
+    }
+    changed.notify_all();
+  };
+  try {
+    for (Bucket &bucket : buckets) {
+      for (const Piece &piece : bucket.pieces)
+        if (watch)
+          watch->wait(gradients[piece.gradient].state);
+      if (bucket.owner != place)
+        bucket.values.push_back(courier->send(ranks[bucket.owner], messageOf(bucket, place, /*isTotal=*/false)));
+      tell([&] { ++freed; });
+    }
+  } catch (...) {
+    tell([&] { isLeft = true; });
+    throw;
+  }
+}
+
+/// Waits until the values of a bucket of this share have come, or the owner of another one has them.
+void ReplicaSums::awaitValues(Bucket &bucket, const std::stop_token &stop) {
+  {
+    auto number = static_cast<size_t>(&bucket - buckets.data());
+    std::unique_lock lock(mutex);
+    changed.wait(lock, stop, [&] { return freed > number || isLeft; });
+    if (freed <= number)
+      throw Error("gradients were left before they were summed over replicas");
+  }
+  for (Ticket ticket : bucket.values)
+    courier->wait(ticket, stop);
+  bucket.values.clear();
+}
+
+void ReplicaSums::addUp(const std::stop_token &stop) {
+  for (Bucket &bucket : buckets) {
+    awaitValues(bucket, stop);
+    exchangeTotal(bucket);
+  }
+  for (Bucket &bucket : buckets) {
+    for (Ticket ticket : bucket.totals)
+      courier->wait(ticket, stop);
+    bucket.totals.clear();
+  }
+}
+
+/// The owner of a bucket has all values, and gives the total to the others, who have sent theirs.
+void ReplicaSums::exchangeTotal(Bucket &bucket) {
+  counted.bytes += static_cast<int64_t>(bucket.bytes);
+  counted.overlapped += passRuns ? static_cast<int64_t>(bucket.bytes) : 0;
+  if (bucket.owner != place) {
+    bucket.totals.push_back(courier->receive(ranks[bucket.owner], messageOf(bucket, bucket.owner, /*isTotal=*/true)));
+    return;
+  }
+  addReplicas(bucket);
+  for (int replica = 0; replica < static_cast<int>(ranks.size()); ++replica)
+    if (replica != place)
+      bucket.totals.push_back(courier->send(ranks[replica], messageOf(bucket, place, /*isTotal=*/true)));
 }
 
 template <typename Number> static void add(void *to, const void *values, size_t bytes) {
@@ -43,46 +196,22 @@ template <typename Number> static void add(void *to, const void *values, size_t 
     sum[i] += added[i];
 }
 
-/// Adds up a tensor of this replica's share, from the first replica's to the last one's.
-void ReplicaSums::addReplicas(const Sum &sum) {
-  uint8_t *total = dataOf(sum);
-  // The first replica's values become the total, and this one's come in their turn.
-  if (place > 0)
-    std::swap_ranges(total, total + sum.bytes, placeOf(sum, 0));
-  for (int replica = 1; replica < static_cast<int>(ranks.size()); ++replica)
-    (sum.type == FREESTONE_F32   ? add<float>
-     : sum.type == FREESTONE_F64 ? add<double>
-                                 : add<int64_t>)(total, placeOf(sum, replica == place ? 0 : replica), sum.bytes);
-}
-
-/// Every replica sends its values to their owners; or the owners send the totals to all.
-void ReplicaSums::exchange(int64_t step, bool isTotal) {
-  std::vector<Ticket> tickets;
-  for (int replica = 0; replica < static_cast<int>(ranks.size()); ++replica) {
-    if (replica == place)
-      continue;
-    Message sent{{MessageKind::ReplicaSum, pipeline.hash, step, stage.program.stage(), place, isTotal}, {}};
-    Message received{{MessageKind::ReplicaSum, pipeline.hash, step, stage.program.stage(), replica, isTotal}, {}};
-    for (const Sum &sum : sums) {
-      bool isOwn = sum.owner == place;
-      if (sum.owner == (isTotal ? place : replica))
-        sent.parts.push_back({dataOf(sum), sum.bytes, sum.type});
-      if (sum.owner == (isTotal ? replica : place))
-        received.parts.push_back({isOwn ? placeOf(sum, replica) : dataOf(sum), sum.bytes, sum.type});
-    }
-    tickets.push_back(courier->receive(ranks[replica], std::move(received)));
-    tickets.push_back(courier->send(ranks[replica], std::move(sent)));
+/// Adds up a bucket of this replica's share, from the first replica's values to the last one's.
+void ReplicaSums::addReplicas(const Bucket &bucket) {
+  size_t before = 0;
+  for (const Piece &piece : bucket.pieces) {
+    const Gradient &gradient = gradients[piece.gradient];
+    uint8_t *total = gradient.data + piece.first;
+    auto valuesOf = [&](int replica) { return placeOf(bucket, replica) + before; };
+    // The first replica's values become the total, and this one's come in their turn.
+    if (place > 0)
+      std::swap_ranges(total, total + piece.bytes, valuesOf(0));
+    for (int replica = 1; replica < static_cast<int>(ranks.size()); ++replica)
+      (gradient.type == FREESTONE_F32   ? add<float>
+       : gradient.type == FREESTONE_F64 ? add<double>
+                                        : add<int64_t>)(total, valuesOf(replica == place ? 0 : replica), piece.bytes);
+    before += piece.bytes;
   }
-  for (Ticket ticket : tickets)
-    courier->wait(ticket);
-}
-
-void ReplicaSums::addUp(int64_t number) {
-  exchange(number, /*isTotal=*/false);
-  for (const Sum &sum : sums)
-    if (sum.owner == place)
-      addReplicas(sum);
-  exchange(number, /*isTotal=*/true);
 }
 
 } // namespace freestone::distributed

@@ -7,6 +7,21 @@
 
 namespace freestone::distributed {
 
+bool completesGradients(std::span<const Action> actions, int microBatches) {
+  auto addsGradients = [](ActionKind kind) {
+    return kind == ActionKind::Backward || kind == ActionKind::WeightGradient;
+  };
+  const Action &pass = actions.front();
+  if (!addsGradients(pass.kind))
+    return false;
+  std::span<const Action> later = actions.subspan(1);
+  auto next = std::ranges::find_if(later, [&](const Action &action) {
+    return action.stage == pass.stage && action.microBatch / microBatches == pass.microBatch / microBatches &&
+           (addsGradients(action.kind) || action.kind == ActionKind::Reduce);
+  });
+  return next != later.end() && next->kind == ActionKind::Reduce;
+}
+
 static const words::Choice &getNames() {
   static const words::Choice names = {
       {"gpipe", "1f1b", "eager-1f1b", "interleaved", "zb-h1", "pipedream", "pipedream-2bw"}};

@@ -2,6 +2,7 @@
 #define FREESTONE_DISTRIBUTED_SCHEDULE_SCHEDULE_H
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ enum class ActionKind : uint8_t {
   Recompute,      ///< the forward pass once more, for a backward pass whose intermediates were not kept
   Send,
   Receive,
-  Reduce,   ///< sums the gradients of a stage's replicas, in the order of replicas
+  Reduce, ///< sums the gradients of a stage's replicas, in the order of replicas
   /// Posts the numbers that decide updates, such as the norms of gradients: an update waits for those of all ranks; of
   /// PipeDream, for those of later stages, which come before the gradients.
   Exchange,
@@ -56,6 +57,10 @@ struct Schedule {
     return ranksOf[stage][static_cast<size_t>(microBatch) % ranksOf[stage].size()];
   }
 };
+
+/// Whether the first one of these actions of a rank is the last pass that adds to the gradients of its stage and step
+/// before they are summed over replicas.
+bool completesGradients(std::span<const Action> actions, int microBatches);
 
 /// As in `--pipeline-schedule`: "gpipe", "1f1b", "eager-1f1b", "interleaved", "zb-h1", "pipedream", "pipedream-2bw".
 std::string nameOf(ScheduleKind kind);

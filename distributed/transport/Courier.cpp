@@ -69,7 +69,7 @@ Ticket Courier::post(int peer, Message message, bool isSend) {
   return ticket;
 }
 
-void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
+void Courier::wait(Ticket ticket, std::chrono::milliseconds patience, const std::stop_token &stop) {
   std::unique_lock lock(mutex);
   auto isOver = [&] { return !fault.empty() || !underWay.contains(ticket); };
   if (!isOver()) {
@@ -78,12 +78,14 @@ void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
     transport.wake();
     Delivery delivery = listener ? underWay.at(ticket)->delivery() : Delivery();
     Clock::time_point begin = Clock::now();
-    bool hasEnded = changed.wait_until(lock, begin + patience, isOver);
+    bool hasEnded = changed.wait_until(lock, stop, begin + patience, isOver);
     --awaiting;
     Clock::time_point end = Clock::now();
     counted.waitedNs += std::chrono::nanoseconds(end - begin).count();
     if (listener)
       listener->waited(delivery, nanoseconds(begin), nanoseconds(end));
+    if (!hasEnded && stop.stop_requested())
+      throw Error("a message is waited for no more");
     if (!hasEnded) {
       fault = fmt::format("nothing has moved for {:.1f} s: {}", std::chrono::duration<double>(patience).count(),
                           describe(*underWay.at(ticket)));

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <thread>
 
 namespace freestone::distributed {
@@ -62,7 +63,9 @@ public:
   /// Waits until a message has ended, and a received one was checked. Throws Error: a wrong message, a fault of the
   /// network or of another rank, no more patience.
   void wait(Ticket ticket) { wait(ticket, options.patience); }
-  void wait(Ticket ticket, std::chrono::milliseconds patience);
+  void wait(Ticket ticket, std::chrono::milliseconds patience) { wait(ticket, patience, {}); }
+  /// Throws Error also when a stop is requested; the message then stays under way.
+  void wait(Ticket ticket, const std::stop_token &stop) { wait(ticket, options.patience, stop); }
   /// Tells what the rank does from now on, for messages about faults.
   void enter(const Action &action);
   /// From now on `listener` hears of all messages; null: nobody does, also when this returns.
@@ -102,6 +105,7 @@ private:
   };
 
   Ticket post(int peer, Message message, bool isSend);
+  void wait(Ticket ticket, std::chrono::milliseconds patience, const std::stop_token &stop);
   int tagOf(const MessageLabel &label) const;
   void beat();
   bool takePulse(Ticket part);
@@ -116,7 +120,7 @@ private:
   CourierOptions options;
 
   mutable std::mutex mutex; ///< protects the members below, up to those of the communication thread
-  std::condition_variable changed;
+  std::condition_variable_any changed;
   std::map<Ticket, std::unique_ptr<Transfer>> underWay;
   std::vector<Transfer *> fresh; ///< posted here, not yet to the network
   Ticket next = 1;

@@ -26,7 +26,7 @@ int64_t hash(std::span<const int64_t> numbers) {
 
 const char *nameOf(int64_t kind) {
   constexpr const char *names[] = {"activations", "gradients",     "an exchange of numbers",
-                                   "gradients of replicas", "a parameter", "an evaluation",
+                                   "gradients of a replica", "sums over replicas", "a parameter", "an evaluation",
                                    "results of an evaluation", "a report", "a parcel",
                                    "a shard"};
   return kind >= 0 && kind < std::ssize(names) ? names[kind] : "something unknown";

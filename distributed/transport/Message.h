@@ -10,17 +10,19 @@
 namespace freestone::distributed {
 
 enum class MessageKind : int32_t {
-  Activations, ///< of a micro-batch, from a stage to a later one
-  Gradients,   ///< of a micro-batch, from a stage to an earlier one
-  Exchange,    ///< numbers that decide all updates
-  ReplicaSum,  ///< gradients of a stage's replica, or of all; `to` is the sending replica
-  State,       ///< a parameter that several stages read, after its update
-  Evaluation,  ///< of a batch that is evaluated, from a stage to a later one
-  Results,     ///< of an evaluation, to all ranks
-  Report,      ///< of a rank to the first one, behind a step
-  Parcel,      ///< of a ParcelLine: `from` and `to` are ranks
-  Shard,       ///< of a ParcelLine between the threads that write checkpoints
-  Heartbeat    ///< of a courier, without a header
+  Activations,   ///< of a micro-batch, from a stage to a later one
+  Gradients,     ///< of a micro-batch, from a stage to an earlier one
+  Exchange,      ///< numbers that decide all updates
+  ReplicaValues, ///< gradients of a stage's replica, to the one that adds them up; `to` is the sending replica, and
+                 ///< `microBatch` numbers the message
+  ReplicaTotal,  ///< their sum, to all replicas
+  State,         ///< a parameter that several stages read, after its update
+  Evaluation,    ///< of a batch that is evaluated, from a stage to a later one
+  Results,       ///< of an evaluation, to all ranks
+  Report,        ///< of a rank to the first one, behind a step
+  Parcel,        ///< of a ParcelLine: `from` and `to` are ranks
+  Shard,         ///< of a ParcelLine between the threads that write checkpoints
+  Heartbeat      ///< of a courier, without a header
 };
 
 /// What a message is: both ends know it before it is sent, so that the receiver checks all of it.

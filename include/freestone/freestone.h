@@ -289,6 +289,12 @@ public:
   void planOutput(const std::vector<freestone_size> &sizes, size_t index, int64_t *dims) {
     check(freestone_instance_plan_output(get(), sizes.data(), sizes.size(), index, dims));
   }
+  /// After how many phases a run is done with a state: see freestone_instance_last_use.
+  int64_t lastUse(size_t state) const {
+    int64_t phases = 0;
+    check(freestone_instance_last_use(get(), state, &phases));
+    return phases;
+  }
   /// The state of this instance, including one that it created itself.
   State state() const {
     freestone_state *state = nullptr;
@@ -309,6 +315,25 @@ private:
   }
 
   std::unique_ptr<freestone_instance, void (*)(freestone_instance *)> handle;
+};
+
+/// A run of an instance as another thread sees it, which waits until the run is done with states. See "Runs under way".
+class Watch {
+public:
+  /// `instance` must outlive it.
+  explicit Watch(const Instance &instance) : handle(nullptr, freestone_watch_release) {
+    freestone_watch *created = nullptr;
+    check(freestone_watch_create(instance.get(), &created));
+    handle.reset(created);
+  }
+
+  void nextRun() { check(freestone_watch_next_run(get())); }
+  void wait(size_t state) { check(freestone_watch_wait(get(), state)); }
+  void giveUp() { check(freestone_watch_give_up(get())); }
+  freestone_watch *get() const { return handle.get(); }
+
+private:
+  std::unique_ptr<freestone_watch, void (*)(freestone_watch *)> handle;
 };
 
 } // namespace freestone

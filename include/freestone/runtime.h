@@ -15,7 +15,7 @@
  *
  * Thread-safety: functions on an artifact may be called from any threads at the same time, except those that supply
  * weights and release. Functions on one instance must not overlap; different instances, also of one artifact, are
- * independent, unless they share a state: then one of them runs at a time.
+ * independent, unless they share a state: then one of them runs at a time. Watches are for threads beside a run.
  */
 #ifndef FREESTONE_RUNTIME_H
 #define FREESTONE_RUNTIME_H
@@ -38,6 +38,7 @@ typedef struct freestone_artifact freestone_artifact;
 typedef struct freestone_instance freestone_instance;
 typedef struct freestone_state freestone_state;
 typedef struct freestone_timeline freestone_timeline;
+typedef struct freestone_watch freestone_watch;
 
 typedef enum freestone_status {
   FREESTONE_OK = 0,
@@ -454,6 +455,41 @@ FREESTONE_API freestone_status freestone_instance_submit_call(freestone_instance
  * everything has ended. Errors: what the run failed with; INVALID_ARGUMENT if there is no such run, or its outputs are
  * gone because `queue_depth` more were submitted. */
 FREESTONE_API freestone_status freestone_instance_wait(freestone_instance *instance, int64_t run);
+
+/* ---- Runs under way ----
+ *
+ * A watch tells another thread when a run is done with a state, while the run goes on: so gradients are sent to other
+ * machines while those of earlier layers are still computed.
+ *
+ *   freestone_watch_next_run(watch);             the instance's thread
+ *   freestone_instance_run(instance);            while the watcher calls freestone_watch_wait(watch, state)
+ *
+ * A watch is made once for an instance, which must outlive it, and serves one run after another; several watches are
+ * for several runs in the queue. `create`, `release` and `next_run` count as functions of the instance; `wait` and
+ * `give_up` may be called from any other thread beside these and beside a run, `wait` from one at a time. */
+
+/* After how many of its phases, in their order, a run of this instance neither reads nor writes a state any more: 0 if
+ * it never does; INT64_MAX if it may until its end, as with loops and branches. Errors: INVALID_ARGUMENT. */
+FREESTONE_API freestone_status freestone_instance_last_use(const freestone_instance *instance, size_t index,
+                                                           int64_t *phases);
+
+FREESTONE_API freestone_status freestone_watch_create(freestone_instance *instance, freestone_watch **watch);
+
+/* Nobody may wait. Null is allowed. */
+FREESTONE_API void freestone_watch_release(freestone_watch *watch);
+
+/* From now on the watch is about the next call of `run` or `submit`, also if that fails. Nobody may wait, and the run
+ * before must have ended. */
+FREESTONE_API freestone_status freestone_watch_next_run(freestone_watch *watch);
+
+/* Waits until the run, which need not have begun, neither reads nor writes a state any more: from then on the state's
+ * memory may be read and written, whatever else the run does. Returns at once for a run that has ended. Errors:
+ * RUN_FAILED (the run failed, or was refused, before it was done with the state; its own call tells why), CANCELLED
+ * (given up), INVALID_ARGUMENT (no such state; no run was announced). */
+FREESTONE_API freestone_status freestone_watch_wait(freestone_watch *watch, size_t index);
+
+/* Ends the waits for a run that has not begun, now and later, up to the next `next_run`. */
+FREESTONE_API freestone_status freestone_watch_give_up(freestone_watch *watch);
 
 /* A view of an output of the last run; data and shape belong to the instance and live until its next call of set_*,
  * prepare, run or submit; after `wait`, until so many more have been submitted as the queue is deep. */

@@ -1,5 +1,6 @@
 #include "runtime/instance/Instance.h"
 
+#include "runtime/instance/StateUses.h"
 #include "runtime/timeline/Clock.h"
 #include "runtime/workers/WorkerCount.h"
 #include <algorithm>
@@ -11,7 +12,8 @@ Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry,
     : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
       planner(entry, functions.bind, Dealer(entry, workers, !options.switches.deals)), inputs(entry.inputs.size()),
       outputs(entry.outputs.size()), queueDepth(options.queueDepth ? options.queueDepth : 2),
-      switches(options.switches), turnSpinPolicy(switches.spin ? SpinPolicy::Spin::Shortly : SpinPolicy::Spin::Never) {
+      switches(options.switches), lastUses(findLastUses(entry, this->artifact->descriptor().states.size())),
+      turnSpinPolicy(switches.spin ? SpinPolicy::Spin::Shortly : SpinPolicy::Spin::Never) {
   symbols.reserve(entry.symbols.size());
   addPlace(workers);
 }

@@ -63,6 +63,13 @@ public:
 
   /// Binds all sizes, checks them and reserves memory. Waits for a free slot of the queue.
   Status prepare();
+  /// Lets another thread watch the next run.
+  void watchNext(std::shared_ptr<RunWatch> watch);
+  // For watchers, from any thread.
+  size_t stateCount() const { return lastUses.size(); }
+  /// See findLastUses.
+  int64_t lastUse(size_t state) const { return lastUses[state]; }
+  RunWatch::Stage await(RunWatch &watch, size_t state) const { return watch.await(lastUse(state), *gang); }
   /// Runs after everything queued has ended.
   Status run();
   /// Queues a run of the current inputs and returns its number.
@@ -151,6 +158,8 @@ private:
   // Runs take turns in these slots, as many as the queue is deep; without a queue there is one.
   const int queueDepth;
   const Switches switches;
+  const std::vector<int64_t> lastUses; ///< by states
+  WatchedRun watching;                 ///< the next run, if somebody watches it
   std::vector<std::unique_ptr<PreparedRun>> places;
   size_t nextPlace = 0;
   PreparedRun *current = nullptr;         ///< the run whose outputs are available

@@ -22,10 +22,17 @@ static Status refuseSecondRun() {
   return {Code::InvalidArgument, "the instance is running already; one instance runs one model at a time"};
 }
 
+void Instance::watchNext(std::shared_ptr<RunWatch> watch) {
+  watching = {};
+  watch->expect();
+  watching = WatchedRun(std::move(watch));
+}
+
 Status Instance::run() {
   Turn turn(busy);
   if (!turn)
     return refuseSecondRun();
+  WatchedRun watched = std::move(watching);
   drain();
   if (Status status = surfaceFailure(); !status.ok())
     return status;
@@ -37,6 +44,7 @@ Status Instance::run() {
     return {Code::InvalidArgument, "another instance is running on the same state; they take turns"};
   PreparedRun &run = *current;
   run.number = static_cast<int64_t>(++runs);
+  run.watched = std::move(watched);
   run.status = execute(run);
   order().leave(*place);
   if (!run.status.ok())
@@ -48,6 +56,7 @@ Result<int64_t> Instance::submit() {
   Turn turn(busy);
   if (!turn)
     return refuseSecondRun();
+  WatchedRun watched = std::move(watching);
   if (Status status = surfaceFailure(); !status.ok())
     return status;
   if (Status status = startQueue(); !status.ok())
@@ -59,10 +68,12 @@ Result<int64_t> Instance::submit() {
   PreparedRun &run = *current;
   current = nullptr;
   run.number = static_cast<int64_t>(++runs);
+  run.watched = std::move(watched);
   copySmallInputs(run);
   note("prepare", begin, run.number);
   if (Status status = enqueue({&run}); !status.ok()) {
     run.number = 0;
+    run.watched.end(/*succeeded=*/false);
     return status;
   }
   ++submits;
@@ -157,6 +168,7 @@ Status Instance::doJob(const Job &job) {
   } else if (isDropped) {
     job.run->status = {Code::Cancelled,
                        "run " + std::to_string(job.run->number) + " was not started, since one before it had failed"};
+    job.run->watched.end(/*succeeded=*/false);
   } else {
     job.run->status = prefixed(*job.run, execute(*job.run));
     if (queue && !job.run->status.ok())
@@ -195,8 +207,9 @@ Status Instance::execute(PreparedRun &run) {
   executed.fetch_add(1, std::memory_order_relaxed);
   services->enter(run.context);
   recordPlan(run);
-  Gang::Outcome outcome = gang->run(run.context, functions);
+  Gang::Outcome outcome = gang->run(run.context, functions, run.watched.get());
   Status status = explainFailure(run, outcome);
+  run.watched.end(status.ok());
   if (!status.ok())
     return status;
   phases.fetch_add(run.context.end - run.context.base, std::memory_order_relaxed);

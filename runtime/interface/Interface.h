@@ -120,4 +120,9 @@ struct freestone_instance {
         viewShapes(instance->entry().outputs.size()) {}
 };
 
+struct freestone_watch {
+  freestone::runtime::Instance &instance;
+  std::shared_ptr<freestone::runtime::RunWatch> watch;
+};
+
 #endif // FREESTONE_RUNTIME_INTERFACE_INTERFACE_H

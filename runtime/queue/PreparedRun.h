@@ -5,6 +5,7 @@
 #include "runtime/artifact/abi.h"
 #include "runtime/platform/Memory.h"
 #include "runtime/sizes/Dealer.h"
+#include "runtime/workers/RunWatch.h"
 #include <memory>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct PreparedRun {
   int64_t number = 0; ///< of the run; 0: none yet
   int64_t job = 0;    ///< in the queue; 0: not queued
   Status status;      ///< set at the end of the run
+  WatchedRun watched; ///< until the end of the run
 };
 
 } // namespace freestone::runtime

@@ -67,7 +67,7 @@ Gang::~Gang() {
     thread.join();
 }
 
-Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &program) {
+Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &program, RunWatch *watcher) {
   job.workers = size();
   job.base = base;
   job.wait_all = waitAll;
@@ -77,8 +77,11 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
   job.trace = tracing ? traceTask : nullptr;
   context = &job;
   entry = &program;
+  watch = watcher;
   wasCancelled = false;
   ++runs;
+  if (watch)
+    watch->begin(base);
   if (size() > 1) {
     keepSleepersAway();
     announcedRun.store(runs, std::memory_order_seq_cst);
@@ -97,8 +100,10 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
     base = job.end;
     return Outcome::Done;
   }
-  // All workers have returned: infinity can be reset.
-  failed.store(false, std::memory_order_relaxed);
+  // All workers have returned: infinity can be reset, once the watcher needs none of it.
+  if (watch)
+    watch->end(/*succeeded=*/false);
+  failed.store(false, std::memory_order_seq_cst);
   for (Line &line : lines)
     line.progress.store(base, std::memory_order_relaxed);
   return wasCancelled ? Outcome::Cancelled : Outcome::Failed;
@@ -196,6 +201,13 @@ void Gang::fail(int worker, int64_t phase) {
     stoppedIn = phase;
   lines[worker].progress.store(infinity, std::memory_order_seq_cst);
   lines[worker].waiters.wake();
+  if (watch)
+    watch->published(infinity);
+}
+
+bool Gang::havePublished(int64_t number) const {
+  return std::ranges::all_of(lines,
+                             [&](const Line &line) { return line.progress.load(std::memory_order_seq_cst) >= number; });
 }
 
 /// Whether the run has ended for `worker`, whatever it waits for.
@@ -264,10 +276,12 @@ int32_t Gang::waitFor(freestone_run_context *context, int64_t worker, int64_t ba
 void Gang::publish(freestone_run_context *context, int64_t worker, int64_t number) {
   auto &gang = *static_cast<Gang *>(context->runtime);
   Line &line = gang.lines[worker];
-  if (gang.size() == 1)
+  if (gang.size() == 1 && !gang.watch)
     return line.progress.store(number, std::memory_order_relaxed);
   line.progress.store(number, std::memory_order_seq_cst);
   line.waiters.wake();
+  if (gang.watch)
+    gang.watch->published(number);
 }
 
 void Gang::traceTask(freestone_run_context *context, int64_t worker, int64_t phase, int64_t begin, int64_t end,

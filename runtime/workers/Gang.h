@@ -4,6 +4,7 @@
 #include "runtime/Status.h"
 #include "runtime/artifact/abi.h"
 #include "runtime/platform/Cpus.h"
+#include "runtime/workers/RunWatch.h"
 #include "runtime/workers/SpinPolicy.h"
 #include "runtime/workers/Switches.h"
 #include "runtime/workers/Trace.h"
@@ -30,11 +31,16 @@ public:
   ~Gang();
 
   /// Calls `entry.run(context, w)` on every worker w and returns when all have returned. Sets the gang's fields of
-  /// `context`: workers, base, wait_all, wait_for, publish, runtime.
+  /// `context`: workers, base, wait_all, wait_for, publish, runtime. `watch` may be null; a failure ends it, a success
+  /// is left to the caller.
   enum class Outcome { Done, Failed, Cancelled };
-  Outcome run(freestone_run_context &context, const freestone_entry &entry);
+  Outcome run(freestone_run_context &context, const freestone_entry &entry, RunWatch *watch = nullptr);
   /// Of the last failed run: the phase in which the first worker failed.
   int64_t failedPhase() const { return stoppedIn; }
+
+  // From any thread, for RunWatch.
+  bool havePublished(int64_t number) const;
+  bool hasFailed() const { return failed.load(std::memory_order_seq_cst); }
 
   /// Wakes the threads of the gang ahead of a run, so that it need not wait for them. May be called by worker 0's
   /// thread (`isWorker0`), or by any other thread at any time.
@@ -109,6 +115,7 @@ private:
   // The current job: written by worker 0 before it announces a run.
   freestone_run_context *context = nullptr;
   const freestone_entry *entry = nullptr;
+  RunWatch *watch = nullptr;
 
   alignas(128) std::atomic<int64_t> announcedRun = 0;
   std::atomic<uint64_t> alerts = 0;

@@ -87,6 +87,99 @@ TEST(RankExecutor, SoaksWithoutGrowth) {
   EXPECT_LE(training.courier()->counters().mostUnderWay, underWay + ranks); // some wait for reports
 }
 
+/// Steps of two stages, of which the second one has replicas and gradients of several layers, whose loss depends on
+/// every bit of their sums.
+struct ReplicaSteps {
+  ScheduleKind kind = ScheduleKind::OneFOneB;
+  int replicas = 2, microBatches = 4, layers = 4, steps = 4;
+  int64_t passNs = 0;
+  bool overlaps = true;
+  Disturbance disturbance = {};
+
+  struct Result {
+    Losses losses;
+    int64_t summed = 0, overlapped = 0; ///< bytes of all ranks
+  };
+  Result train() const {
+    StageTimes times;
+    times.forward = times.backward = times.inputGradient = times.weightGradient = passNs;
+    StagePipeline pipeline({times, times}, kind == ScheduleKind::ZeroBubble, layers);
+    PipelineOptions options = optionsOf(kind, 1 + replicas, microBatches);
+    options.replicasOf = {1, replicas};
+    options.execution.switchedOff = overlaps ? 0 : FREESTONE_OVERLAP;
+    StageTraining training(pipeline, options, disturbance);
+    for (int step = 0; step < steps; ++step)
+      training.step(2 * microBatches - (step % 3 == 2));
+    Result result;
+    for (const train::StepMetrics &metrics : training.finish())
+      result.losses.push_back(metrics.loss);
+    for (const RankReport &report : training.trainer().reports()) {
+      result.summed += report.summedBytes;
+      result.overlapped += report.overlappedBytes;
+    }
+    return result;
+  }
+};
+
+TEST(RankExecutor, SumsOverReplicasHaveTheSameBitsDuringPasses) {
+  for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Eager})
+    for (auto [replicas, microBatches] : {std::pair(2, 4), {3, 3}, {3, 2}}) {
+      ReplicaSteps steps = {kind, replicas, microBatches};
+      steps.overlaps = false;
+      ReplicaSteps::Result expected = steps.train();
+      ASSERT_EQ(expected.losses.size(), 4u);
+      EXPECT_NE(expected.losses.front(), expected.losses.back());
+      EXPECT_GE(expected.summed, int64_t(replicas) * steps.steps * steps.layers * (256 << 10));
+      EXPECT_EQ(expected.overlapped, 0);
+      steps.overlaps = true;
+      for (unsigned seed : {1, 2}) {
+        std::atomic<unsigned> count = 0;
+        steps.disturbance.delay = [&](int, int, size_t) {
+          return std::chrono::microseconds(std::mt19937(seed * 100'000 + count++)() % 400);
+        };
+        ReplicaSteps::Result result = steps.train();
+        EXPECT_EQ(result.losses, expected.losses) << nameOf(kind) << " with " << replicas;
+        EXPECT_EQ(result.summed, expected.summed);
+      }
+    }
+}
+
+/// Messages take a time, but less than the rest of a pass.
+TEST(RankExecutor, SumsOverReplicasBeginDuringPasses) {
+  ReplicaSteps steps;
+  steps.passNs = 100'000'000;
+  steps.steps = 2;
+  steps.disturbance.delay = [](int, int, size_t) { return std::chrono::milliseconds(1); };
+  ReplicaSteps::Result result = steps.train();
+  // What comes with the last layer can't begin before the end.
+  EXPECT_GT(result.overlapped, 0);
+  EXPECT_LT(result.overlapped, result.summed);
+}
+
+/// A wrong message of a sum ends the job while a pass runs.
+TEST(RankExecutor, AFaultEndsSumsOverReplicas) {
+  for (MessageKind kind : {MessageKind::ReplicaValues, MessageKind::ReplicaTotal}) {
+    ReplicaSteps steps;
+    steps.passNs = 10'000'000;
+    std::atomic<int> messages = 0;
+    steps.disturbance.corrupt = [&](int, int, int tag, void *data, size_t bytes) {
+      bool isOf = tag % (static_cast<int>(MessageKind::Heartbeat) + 1) == static_cast<int>(kind);
+      if (isOf && bytes == sizeof(MessageHeader) && ++messages == 3)
+        static_cast<uint8_t *>(data)[0] ^= 1;
+    };
+    std::string fault;
+    try {
+      steps.train();
+    } catch (const distributed::Error &error) {
+      fault = error.what();
+    }
+    EXPECT_NE(fault.find("none of this program came instead of"), std::string::npos) << fault;
+    EXPECT_NE(fault.find(kind == MessageKind::ReplicaTotal ? "sums over replicas" : "gradients of a replica"),
+              std::string::npos)
+        << fault;
+  }
+}
+
 /// A first stage that is fast, and a last one that is slow: slots bound how far the first one goes ahead.
 TEST(RankExecutor, SlotsBoundWhatIsUnderWay) {
   constexpr int microBatches = 24;

@@ -352,6 +352,20 @@ TEST(ScheduleTest, replicasTakeTurns) {
       options.replicas = {3, 1, 2};
       Schedule schedule = generate(options);
       ASSERT_NO_THROW(verifySchedule(schedule));
+      // Before each sum, the last backward pass of the replica, if it has any.
+      for (const std::vector<Action> &list : schedule.ranks) {
+        auto reduce = std::ranges::find(list, ActionKind::Reduce, &Action::kind);
+        const Action *last = nullptr, *found = nullptr;
+        for (size_t i = 0; i < list.size(); ++i) {
+          if (list[i].kind == ActionKind::Backward && reduce != list.end())
+            last = &list[i];
+          if (completesGradients(std::span(list).subspan(i), microBatches)) {
+            EXPECT_EQ(found, nullptr);
+            found = &list[i];
+          }
+        }
+        EXPECT_EQ(found, last);
+      }
       std::vector<StageEdge> edges = chainOf(schedule.stages());
       addTransfers(schedule, edges);
       EXPECT_EQ(simulate(schedule, edges, costsOf(schedule, {})).deadlock, "");

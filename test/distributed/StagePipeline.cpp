@@ -24,14 +24,19 @@ enum {
   zero,
   width,
   aboutSize,
-  two
+  two,
+  layerBytes,
+  layerFloats
 };
+constexpr int64_t layerSize = 1 << 16;
+/// The first state of layers.
+constexpr int64_t layerState = 4;
 
 /// Builds an entry from its buffers, of which the first ones are states.
 struct EntryBuilder {
   EntryBuilder(const std::string &name, std::vector<int64_t> states, bool hasSizes) {
     entry.name = name;
-    entry.slotCount = two + 1;
+    entry.slotCount = layerFloats + 1;
     entry.scratchSlot = scratch;
     constexpr int64_t bytes[] = {aboutBytes, weightBytes, weightBytes, wordBytes};
     for (int64_t state : states) {
@@ -53,12 +58,30 @@ struct EntryBuilder {
   EntryBuilder &output(const std::string &name, int64_t bytes, DType type = DType::f32) {
     return add(entry.outputs, name, type, shapeOf(bytes), bytes);
   }
+  /// In one phase with all the rest; or in a phase for each.
+  EntryBuilder &layers(int count, bool areApart) {
+    others = std::ssize(entry.buffers);
+    for (int64_t layer = 0; layer < count; ++layer) {
+      Buffer &buffer = entry.buffers.emplace_back();
+      buffer.kind = BufferKind::State;
+      buffer.state = layerState + layer;
+      buffer.bytesSlot = layerBytes;
+    }
+    phases = areApart ? count : 0;
+    return *this;
+  }
   Entry done() {
     Phase phase;
     phase.label = phase.program = entry.name;
-    for (int64_t buffer = 0; buffer < std::ssize(entry.buffers); ++buffer)
+    auto end = std::ssize(entry.buffers);
+    for (int64_t buffer = 0; buffer < (phases > 0 ? others : end); ++buffer)
       phase.buffers.push_back(buffer);
-    entry.phases = {phase};
+    entry.phases.resize(std::max(phases, 1), phase);
+    for (int64_t number = 0; number < phases; ++number) {
+      if (number > 0)
+        entry.phases[number].buffers.clear();
+      entry.phases[number].buffers.push_back(end - 1 - number);
+    }
     return std::move(entry);
   }
 
@@ -82,11 +105,13 @@ private:
   }
 
   Entry entry;
+  int64_t others = 0; ///< buffers before those of layers
+  int phases = 0;     ///< of layers
 };
 
 std::string valueOf(const char *kind, size_t stage) { return std::string(kind) + "/" + std::to_string(stage); }
 
-Descriptor describe(size_t stage, size_t stages) {
+Descriptor describe(size_t stage, size_t stages, int layers) {
   bool isFirst = stage == 0, isLast = stage + 1 == stages;
   std::string kept = valueOf("kept", stage), made = valueOf(isLast ? "result" : "activations", stage),
               back = isLast ? made : valueOf("gradient", stage + 1), gradient = valueOf("gradient", stage);
@@ -105,20 +130,34 @@ Descriptor describe(size_t stage, size_t stages) {
           .input(kept, activationBytes)
           .input(back, activationBytes)
           .output(gradient, activationBytes)
+          .layers(layers, /*areApart=*/true)
           .done(),
       EntryBuilder("input_gradient", usual, true).input(back, activationBytes).output(gradient, activationBytes).done(),
-      EntryBuilder("weight_gradient", usual, true).input(kept, activationBytes).input(back, activationBytes).done(),
-      EntryBuilder("norms", usual, false).output(valueOf("norm", stage), floatBytes).done()};
+      EntryBuilder("weight_gradient", usual, true)
+          .input(kept, activationBytes)
+          .input(back, activationBytes)
+          .layers(layers, /*areApart=*/true)
+          .done(),
+      EntryBuilder("norms", usual, false)
+          .output(valueOf("norm", stage), floatBytes)
+          .layers(layers, /*areApart=*/false)
+          .done()};
   EntryBuilder update("update", {0, 1, 2, 3}, false);
   update.input("learning_rate", wordBytes, DType::f64);
   for (size_t other = 0; other < stages; ++other)
     update.input(valueOf("norm", other), floatBytes);
   update.output("loss", floatBytes).output("gradient_norm", floatBytes).output("skipped", wordBytes, DType::i64);
-  descriptor.entries.push_back(update.done());
+  descriptor.entries.push_back(update.layers(layers, /*areApart=*/false).done());
   descriptor.states = {{"about", DType::i64, {16}, 128, 0},
                        {valueOf("weight", stage), DType::f32, {2}, 8, 1},
                        {valueOf("accumulated/sum", stage), DType::f32, {2}, 8, -1},
                        {"optimizer/step", DType::i64, {}, 8, -1}};
+  for (int layer = 0; layer < layers; ++layer)
+    descriptor.states.push_back({valueOf("accumulated/layer", stage) + "/" + std::to_string(layer),
+                                 DType::f32,
+                                 {layerSize},
+                                 4 * layerSize,
+                                 -1});
   descriptor.weights = {{"first/about", DType::i64, {16}, 128, -1, {}}, {"first/weight", DType::f32, {2}, 8, -1, {}}};
   return descriptor;
 }
@@ -160,15 +199,23 @@ distributed::StageCost test::StageTimes::cost(bool isSplit) const {
           seconds(update)};
 }
 
-test::StagePipeline::StagePipeline(const std::vector<StageTimes> &times, bool isSplit) {
+test::StagePipeline::StagePipeline(const std::vector<StageTimes> &times, bool isSplit, int layers) {
   std::vector<uint8_t> code = codeOf("Stage");
   std::string pipeline = describePipeline(times.size(), isSplit).dump();
   for (size_t stage = 0; stage < times.size(); ++stage) {
-    Descriptor descriptor = describe(stage, times.size());
+    Descriptor descriptor = describe(stage, times.size(), layers);
     const StageTimes &own = times[stage];
-    const int64_t first[16] = {
-        own.forward, own.backward,      own.inputGradient, own.weightGradient, own.norms, own.update, 0,
-        0,           std::ssize(times), stage == 0};
+    const int64_t first[16] = {own.forward,
+                               own.backward,
+                               own.inputGradient,
+                               own.weightGradient,
+                               own.norms,
+                               own.update,
+                               0,
+                               0,
+                               std::ssize(times),
+                               stage == 0,
+                               layers};
     const float weight[2] = {1 - 0.01f * static_cast<float>(stage), 0.125f};
     std::vector<const void *> weights = {first, weight};
     for (const char *name : {"pipeline.json", "training.json", "model.onnx"}) {

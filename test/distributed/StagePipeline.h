@@ -17,8 +17,9 @@ struct StageTimes {
 
 /// The stages' artifacts and descriptions. Activations are 1 KiB for each sample.
 struct StagePipeline {
-  /// `isSplit`: with backward passes in two halves.
-  StagePipeline(const std::vector<StageTimes> &times, bool isSplit);
+  /// `isSplit`: with backward passes in two halves. `layers`: besides, each stage has so many gradients of 256 KiB,
+  /// which are done one after another in equal parts of its backward pass.
+  StagePipeline(const std::vector<StageTimes> &times, bool isSplit, int layers = 0);
 
   std::vector<std::optional<Artifact>> artifacts;
   train::StepDescription about;

@@ -73,6 +73,22 @@ TEST(Courier, ASendEndsWhenItIsReceived) {
       << fault;
 }
 
+TEST(Courier, AWaitIsStopped) {
+  Job job(2);
+  std::vector<int64_t> values = {1, 2};
+  Ticket receive = job[1].receive(0, messageOf(values, 0));
+  std::string fault;
+  std::jthread waiter([&](const std::stop_token &stop) { fault = faultOf([&] { job[1].wait(receive, stop); }); });
+  waiter.request_stop();
+  waiter.join();
+  EXPECT_EQ(fault, "a message is waited for no more");
+  // It is still under way.
+  std::vector<int64_t> sent = {3, 4};
+  job[0].wait(job[0].send(1, messageOf(sent, 0)));
+  job[1].wait(receive);
+  EXPECT_EQ(values, sent);
+}
+
 TEST(Courier, RefusesWhatWasNotExpected) {
   struct Case {
     std::function<void(Message &)> change;

@@ -305,8 +305,14 @@ static void writeCounters(const std::string &folder, const train::TrainingResult
       Json &told = json["ranks"].emplace_back(rank.memory.print());
       told["bytes"] = rank.memory.total();
       told["allocations"] = rank.allocations;
-      if (size_t number = json["ranks"].size() - 1; number < reports.size())
-        told["communication_cpu_share"] = reports[number].courierShare();
+      size_t number = json["ranks"].size() - 1;
+      if (number >= reports.size())
+        continue;
+      told["communication_cpu_share"] = reports[number].courierShare();
+      if (reports[number].summedBytes > 0) {
+        told["replica_sum_bytes"] = reports[number].summedBytes;
+        told["overlapped_sum_bytes"] = reports[number].overlappedBytes;
+      }
     }
     json["step_seconds"] = job->measuredStep();
     json["expected_step_seconds"] = job->expectedStep();

@@ -22,6 +22,15 @@ EntryTable::EntryTable(ProgramOp program, const SizeSlots &slots)
     for (int64_t before : branch.getAllAfter())
       awaitedPhases.set(before);
   });
+  // The last phases that touch a state, for whoever watches the run.
+  llvm::DenseMap<Operation *, int64_t> lastUses;
+  for (auto [number, phase] : llvm::enumerate(phases))
+    for (SpaceOp space : PhaseOp(phase).getSpaces())
+      for (Value operand : space->getOperands())
+        if (BufferOp buffer = findBuffer(operand); buffer.getKind() == BufferKind::state)
+          lastUses[buffer] = number;
+  for (auto [buffer, phase] : lastUses)
+    awaitedPhases.set(phase);
   if (!phases.empty())
     awaitedPhases.set(phases.size() - 1);
   for (ViewOp view : views)

@@ -24,7 +24,7 @@ public:
     kind,
     phaseIndex,
     waitCount,
-    publishAs, ///< 1 + the phase that ends here, if others wait for it; 0: none
+    publishAs, ///< 1 + the phase that ends here, if others wait for it or watch the run; 0: none
     callee,    ///< index of the program, or ~ of the number of the service call
     tileCount, ///< slot
     deal,

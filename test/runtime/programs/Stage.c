@@ -1,9 +1,17 @@
 // A stage of a pipeline: activations of `width` numbers a sample go on as a * w[0] + w[1]. Every entry takes the time
-// that the state `about` says, whatever it computes: it sleeps until then. `about` also tells the number of stages, and
-// whether this is the first one.
+// that the state `about` says, whatever it computes: it sleeps until then. `about` also tells the number of stages,
+// whether this is the first one, and how many layers have gradients besides: from the last layer to the first one, each
+// is a phase of the backward pass.
 #include "runtime/artifact/abi.h"
 
-enum { width = 256, clockMonotonic = 1, absoluteTime = 1, callClockGetTime = 228, callClockNanosleep = 230 };
+enum {
+  width = 256,
+  layerFloats = 1 << 16,
+  clockMonotonic = 1,
+  absoluteTime = 1,
+  callClockGetTime = 228,
+  callClockNanosleep = 230
+};
 
 struct timespec64 {
   int64_t seconds, nanoseconds;
@@ -33,7 +41,7 @@ static void sleepUntil(int64_t deadline) {
 
 // Slots: 0 n (samples), 1 bytes of n floats, 2 bytes of n * width floats, 3 bytes of a float, 4 bytes of a double or an
 // i64, 5 bytes of `about`, 6 bytes of two floats, 7 scratch, 8 the constant 0, 9 the constant width, 10 the constant
-// 16, 11 the constant 2
+// 16, 11 the constant 2, 12 bytes of a layer's gradient, 13 the constant layerFloats
 static int32_t bind(int64_t *sizes) {
   int32_t overflow = __builtin_mul_overflow(sizes[0], (int64_t)4, &sizes[1]);
   overflow |= __builtin_mul_overflow(sizes[1], (int64_t)width, &sizes[2]);
@@ -46,6 +54,8 @@ static int32_t bind(int64_t *sizes) {
   sizes[9] = width;
   sizes[10] = 16;
   sizes[11] = 2;
+  sizes[12] = 4 * layerFloats;
+  sizes[13] = layerFloats;
   return overflow;
 }
 
@@ -54,9 +64,10 @@ static int32_t bindAlone(int64_t *sizes) {
   return bind(sizes);
 }
 
-// The first buffers of every entry.
+// The first buffers of every entry; gradients of layers come last.
 struct State {
-  const int64_t *about; // nanoseconds of each entry; from 8 on: the number of stages, whether this is the first one
+  const int64_t *about; // nanoseconds of each entry; from 8 on: the number of stages, whether this is the first one,
+                        // the number of layers
   float *w, *gradient;
 };
 
@@ -70,6 +81,24 @@ static int32_t end(freestone_run_context *context, int64_t worker, int64_t deadl
   context->publish(context, worker, context->base + 1);
   if (worker == 0)
     context->end = context->base + 1;
+  return 0;
+}
+
+// As `end`, in a phase for each layer, whose gradient is buffer `first` and following; they take the same time.
+static int32_t endLayers(freestone_run_context *context, int64_t worker, int64_t begin, int64_t deadline, int64_t first,
+                         float value) {
+  int64_t layers = stateOf(context).about[10];
+  if (layers == 0)
+    return end(context, worker, deadline);
+  for (int64_t phase = 1; phase <= layers; ++phase) {
+    float *gradient = context->buffers[first + layers - phase];
+    for (int64_t i = 0; worker == 0 && i < layerFloats; ++i)
+      gradient[i] += value * (float)(i % 97 + phase);
+    sleepUntil(begin + (deadline - begin) * phase / layers);
+    context->publish(context, worker, context->base + phase);
+  }
+  if (worker == 0)
+    context->end = context->base + layers;
   return 0;
 }
 
@@ -96,6 +125,14 @@ static void addWeights(struct State state, const float *kept, const float *out, 
   state.gradient[1] += shift;
 }
 
+// For gradients of layers.
+static float multiply(const float *kept, const float *out, int64_t count) {
+  float sum = 0;
+  for (int64_t i = 0; i < count * width; ++i)
+    sum += out[i] * kept[i];
+  return sum;
+}
+
 static void makeInputs(struct State state, const float *out, float *in, int64_t count) {
   for (int64_t i = 0; i < count * width; ++i)
     in[i] = out[i] * state.w[0];
@@ -104,10 +141,11 @@ static void makeInputs(struct State state, const float *out, float *in, int64_t 
 // sizes, kept, gradient of activations → gradient of the input
 static int32_t backward(freestone_run_context *context, int64_t worker) {
   struct State state = stateOf(context);
-  int64_t deadline = now() + state.about[1], count = worker == 0 ? context->sizes[0] : 0;
+  int64_t begin = now(), count = worker == 0 ? context->sizes[0] : 0;
   addWeights(state, context->buffers[4], context->buffers[5], count);
   makeInputs(state, context->buffers[5], context->buffers[6], count);
-  return end(context, worker, deadline);
+  return endLayers(context, worker, begin, begin + state.about[1], 7,
+                   multiply(context->buffers[4], context->buffers[5], count));
 }
 
 // sizes, gradient of activations → gradient of the input
@@ -121,14 +159,15 @@ static int32_t inputGradient(freestone_run_context *context, int64_t worker) {
 // sizes, kept, gradient of activations
 static int32_t weightGradient(freestone_run_context *context, int64_t worker) {
   struct State state = stateOf(context);
-  int64_t deadline = now() + state.about[3], count = worker == 0 ? context->sizes[0] : 0;
+  int64_t begin = now(), count = worker == 0 ? context->sizes[0] : 0;
   addWeights(state, context->buffers[4], context->buffers[5], count);
-  return end(context, worker, deadline);
+  return endLayers(context, worker, begin, begin + state.about[3], 6,
+                   multiply(context->buffers[4], context->buffers[5], count));
 }
 
-// The bits of two floats, mixed with those of others.
-static uint64_t mix(uint64_t bits, const float *values) {
-  for (int64_t i = 0; i < 2; ++i) {
+// The bits of some floats, mixed with those of others.
+static uint64_t mix(uint64_t bits, const float *values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
     uint32_t own;
     __builtin_memcpy(&own, &values[i], sizeof(own));
     bits = (bits ^ own) * 1099511628211u;
@@ -141,8 +180,12 @@ static uint64_t mix(uint64_t bits, const float *values) {
 static int32_t norms(freestone_run_context *context, int64_t worker) {
   struct State state = stateOf(context);
   int64_t deadline = now() + state.about[4];
-  if (worker == 0)
-    *(float *)context->buffers[3] = (float)(mix(mix(7, state.gradient), state.w) >> 40) / (1 << 24);
+  if (worker == 0) {
+    uint64_t bits = mix(mix(7, state.gradient, 2), state.w, 2);
+    for (int64_t layer = 0; layer < state.about[10]; ++layer)
+      bits = mix(bits, context->buffers[4 + layer], layerFloats);
+    *(float *)context->buffers[3] = (float)(bits >> 40) / (1 << 24);
+  }
   return end(context, worker, deadline);
 }
 
@@ -160,6 +203,9 @@ static int32_t update(freestone_run_context *context, int64_t worker) {
       state.w[i] -= rate * state.gradient[i];
       state.gradient[i] = 0;
     }
+    for (int64_t layer = 0; layer < state.about[10]; ++layer)
+      for (int64_t i = 0; i < layerFloats; ++i)
+        ((float *)results[3 + layer])[i] = 0;
     ++*(int64_t *)context->buffers[3];
     *(float *)results[0] = sum;
     *(float *)results[1] = sum;
