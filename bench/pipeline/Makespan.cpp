@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <sys/prctl.h>
 
 using namespace freestone;
@@ -20,6 +21,7 @@ struct Options {
   double passMs = 6;     ///< of a forward pass, and of each half of a backward pass
   double transferMs = 3; ///< of a message with values, in process
   int steps = 7;
+  int replicas = 0; ///< if any: steps with so many replicas of the last stage instead
 };
 
 /// One kind of steps.
@@ -56,9 +58,46 @@ struct Case {
   }
 };
 
+/// Steps of two stages, the second one with replicas, whose gradients are summed over links of some bytes a second.
+struct SumCase {
+  static constexpr int layers = 16;
+  static constexpr double bytes = layers * (256 << 10);
+  int replicas;
+  double passMs;
+  double linkRate;
+
+  int microBatches() const { return 2 * replicas; }
+  /// The first stage takes no time.
+  std::vector<test::StageTimes> times() const {
+    auto pass = static_cast<int64_t>(passMs * 1e6);
+    return {{}, {pass, 2 * pass, pass, pass, 0, 0}};
+  }
+  PipelineOptions options(bool overlaps) const {
+    PipelineOptions options;
+    options.ranks = 1 + replicas;
+    options.replicasOf = {1, replicas};
+    options.microBatches = microBatches();
+    options.execution.threads = 1;
+    options.execution.switchedOff = overlaps ? 0 : FREESTONE_OVERLAP;
+    return options;
+  }
+  /// What each replica sends to each other one: a part of its values, and the totals of its own part.
+  double sumMs() const { return 2 * bytes / replicas / linkRate * 1e3; }
+  /// With the sum behind the passes.
+  double simulate() const {
+    Schedule schedule = generate(scheduleOptionsOf(options(true), 2, microBatches()));
+    std::vector<StageEdge> edges = chainOf(2);
+    addTransfers(schedule, edges);
+    Costs costs;
+    for (const test::StageTimes &stage : times())
+      costs.stages.push_back(stage.cost(/*isSplit=*/false));
+    costs.reduce = [&](int) { return sumMs() * 1e-3; };
+    return distributed::simulate(schedule, edges, costs).makespan * 1e3;
+  }
+};
+
 /// The median time of a step in ms, without the first one.
-double measure(PipelineTrainer &trainer, const Case &subject, int steps) {
-  int64_t samples = subject.microBatches();
+double measure(PipelineTrainer &trainer, int64_t samples, int steps) {
   std::vector<float> x(samples, 0.5f);
   std::vector<double> times;
   for (int step = 0; step < steps; ++step) {
@@ -86,7 +125,50 @@ double measureThreads(const Case &subject, const Options &options, double transf
     };
   LocalRanks ranks(pipeline.artifacts, pipeline.about, subject.options(), {}, disturbance);
   PipelineTrainer trainer(pipeline.artifacts, pipeline.about, subject.options(), ranks.courier());
-  return measure(trainer, subject, options.steps);
+  return measure(trainer, subject.microBatches(), options.steps);
+}
+
+/// Also tells which part of the bytes left before the passes ended.
+double measureSums(const SumCase &subject, bool overlaps, int steps, double &overlapped) {
+  test::StagePipeline pipeline(subject.times(), false, SumCase::layers);
+  PipelineOptions options = subject.options(overlaps);
+  using Clock = std::chrono::steady_clock;
+  // Messages between two ranks take turns on their link. The network calls this for one message at a time.
+  std::map<std::pair<int, int>, Clock::time_point> freeAt;
+  Disturbance link;
+  link.delay = [&](int from, int to, size_t bytes) {
+    Clock::time_point now = Clock::now(), &free = freeAt[{from, to}];
+    auto needed = std::chrono::nanoseconds(static_cast<int64_t>(static_cast<double>(bytes) / subject.linkRate * 1e9));
+    free = std::max(free, now) + needed;
+    return std::chrono::duration_cast<std::chrono::microseconds>(free - now);
+  };
+  LocalRanks ranks(pipeline.artifacts, pipeline.about, options, {}, link);
+  PipelineTrainer trainer(pipeline.artifacts, pipeline.about, options, ranks.courier());
+  double time = measure(trainer, subject.microBatches(), steps);
+  double summed = 0, early = 0;
+  for (const RankReport &report : trainer.reports()) {
+    summed += static_cast<double>(report.summedBytes);
+    early += static_cast<double>(report.overlappedBytes);
+  }
+  overlapped = early / summed;
+  return time;
+}
+
+void runSums(const Options &options) {
+  fmt::print(
+      "| replicas | backward pass ms | sum alone | step simulated, sum behind the passes | measured, overlap off | "
+      "on | hidden of the sum | bytes that left in time |\n|---|---|---|---|---|---|---|---|\n");
+  for (double part : {0.25, 0.5, 1.0, 2.0}) {
+    SumCase subject{options.replicas, options.passMs, 0};
+    subject.linkRate = 2 * SumCase::bytes / options.replicas / (part * 2 * options.passMs * 1e-3);
+    double none = 0, early = 0;
+    double off = measureSums(subject, false, options.steps, none);
+    double on = measureSums(subject, true, options.steps, early);
+    fmt::print("| {} | {:.0f} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {:.0f} % | {:.0f} % |\n", options.replicas,
+               2 * options.passMs, subject.sumMs(), subject.simulate(), off, on, 100 * (off - on) / subject.sumMs(),
+               100 * early);
+    std::fflush(stdout);
+  }
 }
 
 /// Nothing on ranks but the first one.
@@ -95,7 +177,7 @@ std::optional<double> measureProcesses(const Case &subject, const Options &optio
   PipelineOptions own = subject.options();
   if (courier.rank() == 0) {
     PipelineTrainer trainer(pipeline.artifacts, pipeline.about, own, &courier);
-    return measure(trainer, subject, options.steps);
+    return measure(trainer, subject.microBatches(), options.steps);
   }
   auto description = PipelineDescription::read(*pipeline.artifacts.front());
   RankService(courier.rank(), pipeline.artifacts, description, pipeline.about, own, courier, {}).serve();
@@ -151,10 +233,13 @@ int main(int argc, char **argv) {
   app.add_option("--pass", options.passMs, "milliseconds of a pass");
   app.add_option("--transfer", options.transferMs, "milliseconds of a transfer between threads");
   app.add_option("--steps", options.steps, "of each schedule, from 2 on")->check(CLI::Range(2, 1000000));
+  app.add_option("--replicas", options.replicas,
+                 "measures sums over so many replicas of a stage instead, beside its backward passes")
+      ->check(CLI::Range(2, 64));
   CLI11_PARSE(app, argc, argv);
   prctl(PR_SET_TIMERSLACK, 1); // threads inherit it
   try {
-    run(options);
+    options.replicas > 0 ? runSums(options) : run(options);
   } catch (const std::exception &error) {
     fmt::print(stderr, "freestone-makespan: {}\n", error.what());
     return 1;

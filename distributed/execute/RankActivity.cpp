@@ -64,6 +64,11 @@ void RankActivity::waited(const Delivery &delivery, int64_t begin, int64_t end) 
     add("waits", "wait for " + name, begin, end, delivery.label.step);
 }
 
+void RankActivity::waitedForSum(int64_t begin, int64_t end) const {
+  if (timeline)
+    add("waits", "wait for the sum over replicas", begin, end, step);
+}
+
 void RankActivity::add(const std::string &lane, const std::string &name, int64_t begin, int64_t end,
                        int64_t step) const {
   // What can't be recorded is reported when the file is written.

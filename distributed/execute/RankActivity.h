@@ -21,6 +21,8 @@ public:
   void ran(const Action &action, int64_t begin, int64_t end);
   void transferred(const Delivery &delivery, int64_t posted, int64_t ended) override;
   void waited(const Delivery &delivery, int64_t begin, int64_t end) override;
+  /// For the sum of gradients over a stage's replicas.
+  void waitedForSum(int64_t begin, int64_t end) const;
 
   freestone_timeline *recording() const { return timeline; }
   /// In compute actions of the step.

@@ -178,7 +178,7 @@ void RankExecutor::execute(const Action &action, bool completes) {
   case ActionKind::Receive:
     return transfer(action);
   case ActionKind::Reduce:
-    return sums.at(action.stage)->finish(numberOf(action));
+    return finishSum(action);
   case ActionKind::Exchange:
     return postNumbers(action);
   case ActionKind::Update:
@@ -229,6 +229,12 @@ void RankExecutor::runPass(const Action &action, const char *entry, bool complet
     for (int to = 0; to < action.stage; ++to)
       if (computesHere(to))
         copyOwn(action.stage, to, action.microBatch);
+}
+
+void RankExecutor::finishSum(const Action &action) {
+  int64_t begin = freestone_timeline_now();
+  sums.at(action.stage)->finish(numberOf(action));
+  done.waitedForSum(begin, freestone_timeline_now());
 }
 
 /// Posts a message of a micro-batch.

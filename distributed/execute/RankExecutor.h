@@ -83,6 +83,7 @@ private:
   void execute(const std::vector<Action> &actions);
   void execute(const Action &action, bool completes);
   void runPass(const Action &action, const char *entry, bool completes = false);
+  void finishSum(const Action &action);
   void transfer(const Action &action);
   void copyOwn(int from, int to, int microBatch);
   void startWatch(int64_t number);

@@ -25,8 +25,10 @@ struct Costs {
   std::vector<StageCost> stages;
   /// From stage to stage: activations to a later one, gradients to an earlier one. Null: nothing.
   std::function<TransferCost(int fromRank, int toRank, int fromStage, int toStage)> transfer;
-  /// Of the sum of gradients over a stage's replicas; null: nothing. Then, from the last rank's exchange until all know it.
+  /// Of the sum of gradients over a stage's replicas, behind the last backward pass of each: ranks sum most of it
+  /// during that pass, so that this is a bound. Null: nothing.
   std::function<double(int stage)> reduce;
+  /// From the last rank's exchange until all know it.
   double exchange = 0;
 };
 

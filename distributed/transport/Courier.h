@@ -39,7 +39,7 @@ public:
   virtual ~CourierListener() = default;
   /// From the communication thread.
   virtual void transferred(const Delivery &delivery, int64_t posted, int64_t ended) = 0;
-  /// From the rank's thread, which has waited for it.
+  /// From the thread that has waited for it.
   virtual void waited(const Delivery &delivery, int64_t begin, int64_t end) = 0;
 };
 

@@ -40,7 +40,8 @@ void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
     switches.words.push_back(name);
   addWords(verb, "--switch-off", switchedOff, switches,
            "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
-           "host does), alerts (of workers before a run is ready), deals (of tiles by their times, rather than evenly)")
+           "host does, and of sums over replicas with passes), alerts (of workers before a run is ready), deals (of "
+           "tiles by their times, rather than evenly)")
       ->group(group);
 }
 
