@@ -22,19 +22,18 @@ ReplicaSums::ReplicaSums(StageRun &stage, const std::vector<int> &ranks, int own
   const std::vector<StateInfo> &infos = stage.program.state().states();
   for (size_t index = 0; index < infos.size(); ++index) {
     const StateInfo &info = infos[index];
-    if (train::TrainedState::isPending(info))
-      throw Error(fmt::format("the statistics '{}' follow every micro-batch, one after another: a stage that has some "
-                              "can't have replicas; train without --replicas, or with --freeze-norm",
-                              info.name.substr(info.name.find('/') + 1)));
-    if (!train::TrainedState::isSum(info))
+    bool isMean = train::TrainedState::isPending(info);
+    if (!isMean && !train::TrainedState::isSum(info))
       continue;
-    if (info.dtype != FREESTONE_F32 && info.dtype != FREESTONE_F64 && info.dtype != FREESTONE_I64)
+    bool isFloat = info.dtype == FREESTONE_F32 || info.dtype == FREESTONE_F64;
+    if (!isFloat && (isMean || info.dtype != FREESTONE_I64))
       throw Error(fmt::format("'{}' can't be summed over replicas: its elements are {}", info.name,
                               formats::typeName(info.dtype)));
     Gradient &gradient = gradients.emplace_back();
     gradient.state = index;
     gradient.bytes = formats::countBytes(info.dtype, info.shape);
     gradient.type = info.dtype;
+    gradient.isMean = isMean;
     for (const auto &[pass, watch] : watches)
       gradient.lastUse = std::max(gradient.lastUse, pass->entry.instance.lastUse(index));
   }
@@ -196,6 +195,12 @@ template <typename Number> static void add(void *to, const void *values, size_t 
     sum[i] += added[i];
 }
 
+template <typename Number> static void divide(void *values, size_t bytes, size_t divisor) {
+  auto *sum = static_cast<Number *>(values);
+  for (size_t i = 0; i < bytes / sizeof(Number); ++i)
+    sum[i] /= static_cast<Number>(divisor);
+}
+
 /// Adds up a bucket of this replica's share, from the first replica's values to the last one's.
 void ReplicaSums::addReplicas(const Bucket &bucket) {
   size_t before = 0;
@@ -210,6 +215,8 @@ void ReplicaSums::addReplicas(const Bucket &bucket) {
       (gradient.type == FREESTONE_F32   ? add<float>
        : gradient.type == FREESTONE_F64 ? add<double>
                                         : add<int64_t>)(total, valuesOf(replica == place ? 0 : replica), piece.bytes);
+    if (gradient.isMean)
+      (gradient.type == FREESTONE_F32 ? divide<float> : divide<double>)(total, piece.bytes, ranks.size());
     before += piece.bytes;
   }
 }

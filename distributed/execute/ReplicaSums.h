@@ -9,15 +9,15 @@ namespace freestone::distributed {
 
 /// Adds up the gradients of a stage's replicas, in the order of replicas whatever the times, so that all have the same
 /// bits: each replica adds up its share of them, and gives the sums to the others. An element crosses as often as in a
-/// ring.
+/// ring. Statistics, which follow the micro-batches of each replica, become their mean.
 ///
 /// Gradients go in buckets, in the order in which the last backward pass of a step is done with them. A thread sends
 /// and adds up the first ones while the pass goes on. All functions belong to the thread that runs the passes.
 class ReplicaSums {
 public:
   /// `stage` is one of rank `own`, which is one of `ranks`; all must outlive it. `courier` may be null for plans.
-  /// `overlaps`: sums begin during passes. Throws Error where the stage has statistics, which follow every micro-batch,
-  /// or sums of other element types than floats and 64-bit integers.
+  /// `overlaps`: sums begin during passes. Throws Error where the stage has sums of other element types than floats and
+  /// 64-bit integers, or statistics of others than floats.
   ReplicaSums(StageRun &stage, const std::vector<int> &ranks, int own, const PipelineDescription &pipeline,
               Courier *courier, bool overlaps);
   /// Gives up what has not ended.
@@ -43,6 +43,7 @@ private:
   struct Gradient {
     size_t state = 0, bytes = 0;
     freestone_dtype type = FREESTONE_F32;
+    bool isMean = false; ///< statistics
     int64_t lastUse = 0; ///< phases of the pass until it is free
     uint8_t *data = nullptr;
   };

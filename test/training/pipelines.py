@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 
-from command import Command
+from command import Command, tensors
 from graphs import FLOAT, INT64, constant, draw, fan_in, node, normalization, save
 
 CLASSES, SAMPLES, STEPS, VOCABULARY, WIDTH = 10, 48, 10, 40, 32
@@ -174,6 +174,34 @@ def check_replicas(tool):
                 compare(tool, name, expected, *options)
 
 
+def check_statistics_of_replicas(tool):
+    """Statistics are the mean of those that the replicas have followed; weights are those of one rank."""
+    data = np.load(tool.folder / "pictures.npz")
+    parts = {"both": slice(4), "first": slice(2), "second": slice(2, 4)}
+
+    def model(part, *options):
+        np.savez(tool.folder / "part.npz", **{name: data[name][parts[part]] for name in data})
+        tool.remove("part")
+        tool.train("pictures.onnx", "--data", "part.npz", "--labels", "y", "--lr", 0.01, "--seed", 7, "--threads", 1, "--in-process",
+                   "--out", "part", "--no-shuffle", *options)
+        return tensors(tool.folder / "part" / "model.onnx")
+
+    once = "--epochs", 1, "--batch"
+    for ranks in 2, 4:
+        several = model("both", *once, 4, "--micro-batches", 2, "--ranks", ranks, "--replicas", 2)
+        one = model("both", *once, 4, "--micro-batches", 2)
+        first, second = model("first", *once, 2), model("second", *once, 2)
+        followed = {name for name in one if (first[name] != second[name]).any() and (several[name] != one[name]).any()}
+        assert followed == {"mean", "variance"}, followed
+        for name in one:
+            assert (several[name] == ((first[name] + second[name]) / 2 if name in followed else one[name])).all(), name
+    # Statistics go on from step to step, alike on all replicas.
+    common = "--steps", STEPS, "--batch", 8, "--micro-batches", 4, "--ranks", 4, "--replicas", 2
+    for schedule in "gpipe", "1f1b", "pipedream-2bw":
+        options = *common, "--pipeline-schedule", schedule
+        compare(tool, "pictures", train(tool, "pictures", "again", *options), *options)
+
+
 def check_uneven_replicas(tool):
     """Stages with as many ranks as they deserve train as one rank does, but for the order of sums."""
     widths = 200, 600, 400, CLASSES
@@ -328,8 +356,6 @@ def check_refusals(tool):
     refuse(["--accumulate", "without delay"], "--ranks", 2, "--accumulate", 2, "--micro-batches", 2, "--pipeline-schedule", "pipedream-2bw")
     refuse(["--ranks 3", "--replicas 2"], "--ranks", 3, "--replicas", 2)
     refuse(["--vertical-sync", "pipedream"], "--ranks", 2, "--vertical-sync")
-    tool.refuse(["statistics", "--replicas"], "pictures.onnx", "--data", "pictures.npz", "--labels", "y", "--out", "refused",
-                "--in-process", "--ranks", 2, "--replicas", 2)
     tool.refuse(["'table'", "--no-weight-stashing"], "language.onnx", "--data", "language.npz", "--labels", "y", "--out", "refused",
                 "--in-process", "--ranks", 2, "--pipeline-schedule", "pipedream", "--no-weight-stashing")
     refuse(["--max-memory", "500M or 8G"], "--ranks", 2, "--max-memory", "much")
@@ -360,6 +386,7 @@ def main():
     check_recomputation(tool)
     check_accumulation(tool)
     check_replicas(tool)
+    check_statistics_of_replicas(tool)
     check_uneven_replicas(tool)
     check_whole_batch(tool)
     check_resume(tool)
