@@ -219,7 +219,18 @@ distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const Pipeli
         fmt::print(stderr, "{}", distributed::printComparison(measured.blocks));
       profile = std::move(measured.profile);
     }
-    distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
+    if (allowedBytes > 0)
+      wanted.memory = allowedBytes;
+    distributed::PipelinePlan plan = [&] {
+      try {
+        return distributed::planPipeline(profile, wanted);
+      } catch (const train::Error &) {
+        if (overfull.empty())
+          throw;
+        throw train::Error(overfull);
+      }
+    }();
+    predictedBytes = plan.largestMemory();
     expected = distributed::describePlan(plan);
     expectedSeconds = plan.step.seconds;
     chosen = distributed::PipelineChoice::of(plan);
@@ -272,7 +283,8 @@ void PipelineJob::compile(ModelCache &models, const PipelineModel &model, distri
       if (action.kind == distributed::ActionKind::Recompute)
         recomputed.insert(action.stage);
   wanted.recompute.assign(recomputed.begin(), recomputed.end());
-  artifacts.resize(choice.stages);
+  artifacts.assign(choice.stages, std::nullopt);
+  entries.clear();
   for (wanted.stage = 0; wanted.stage < choice.stages; ++wanted.stage) {
     const std::vector<int> &owners = schedule.ranksOf[wanted.stage];
     if (network && std::ranges::find(owners, rank) == owners.end())
@@ -344,16 +356,43 @@ std::map<int, distributed::RankMemory> PipelineJob::planMemory(const train::Step
   return ranks;
 }
 
-void PipelineJob::compareMemory(const train::StepDescription &description, const MemoryQuestion &question) const {
-  if (!arguments.memory)
-    return;
-  for (const auto &[number, memory] : planMemory(description, question))
-    if (memory.total() > *arguments.memory)
-      fmt::print(stderr,
-                 "note: rank {} will hold {}, more than --max-memory {}, since intermediates add to what was "
-                 "predicted; choose more ranks, or more micro-batches\n",
-                 number, distributed::printBytes(static_cast<double>(memory.total())),
-                 distributed::printBytes(static_cast<double>(*arguments.memory)));
+/// Counts what the compiled stages hold, on all ranks.
+bool PipelineJob::keepsToMemory(const MemoryQuestion &question) {
+  auto description = train::StepDescription::parse(std::string(first().attachment("training.json")));
+  std::map<int, distributed::RankMemory> held = planMemory(description, question);
+  if (rank > 0) {
+    distributed::ParcelLine line(*courier, 0, /*model=*/0);
+    line.send({{{"bytes", held.at(rank).total()}}, {}});
+    line.settle();
+    return line.receive().about.at("keeps");
+  }
+  std::map<int, uint64_t> bytes;
+  for (const auto &[number, memory] : held)
+    bytes[number] = memory.total();
+  std::vector<distributed::ParcelLine> lines;
+  for (int peer = 1; network && peer < courier->size(); ++peer)
+    bytes[peer] = lines.emplace_back(*courier, peer, /*model=*/0).receive().about.at("bytes");
+  auto [number, most] = *std::ranges::max_element(bytes, {}, [](const auto &entry) { return entry.second; });
+  bool keeps = most <= static_cast<uint64_t>(*arguments.memory);
+  for (distributed::ParcelLine &line : lines)
+    line.send({{{"keeps", keeps}}, {}});
+  for (distributed::ParcelLine &line : lines)
+    line.settle();
+  auto limit = static_cast<double>(*arguments.memory), counted = static_cast<double>(most);
+  // As much less as the count is above the prediction; what was counted is then no more among the choices.
+  allowedBytes = std::max(1.0, limit - (counted - predictedBytes));
+  overfull = fmt::format("--max-memory: no stages that were tried keep to {} a rank: with its intermediates, rank {} "
+                         "would hold {}; choose more ranks, more micro-batches of each batch, --recompute-stages, or "
+                         "--recompute blocks",
+                         distributed::printBytes(limit), number, distributed::printBytes(counted));
+  return keeps;
+}
+
+void PipelineJob::prepare(ModelCache &models, const PipelineModel &model, const TrainOptions &options,
+                          const MemoryQuestion &question) {
+  do
+    compile(models, model, agree(models, model, options));
+  while (arguments.memory && !keepsToMemory(question));
 }
 
 void printMemory(const std::map<int, distributed::RankMemory> &ranks) {

@@ -71,9 +71,11 @@ public:
   bool isFirst() const { return rank == 0; }
   /// Whether the other ranks are other processes.
   bool isSpread() const { return network != nullptr; }
-  /// Rank 0 chooses stages and schedule, by the predicted or measured times of the model's operations, and tells the
-  /// others. Throws as ModelCache does, and train::Error where nothing keeps to the memory.
-  distributed::PipelineChoice agree(ModelCache &models, const PipelineModel &model, const TrainOptions &options);
+  /// Compiles the stages of this process, which rank 0 has chosen with the schedule for all: by the predicted or measured
+  /// times of the model's operations, and again where what the compiled stages hold is more than `--max-memory`. Throws
+  /// as ModelCache does, and train::Error where nothing keeps to the memory.
+  void prepare(ModelCache &models, const PipelineModel &model, const TrainOptions &options,
+               const MemoryQuestion &question);
   /// Compiles the stages of this process. Throws as ModelCache does.
   void compile(ModelCache &models, const PipelineModel &model, distributed::PipelineChoice agreed);
   /// What is expected of the chosen pipeline, for people; empty where nothing was chosen, and on other ranks.
@@ -104,14 +106,13 @@ public:
   /// meanwhile. Throws Failure where a size is unknown.
   std::map<int, distributed::RankMemory> planMemory(const train::StepDescription &description,
                                                     const MemoryQuestion &question) const;
-  /// Notes on stderr which ranks of this process will hold more than `--max-memory`, by which stages were chosen from
-  /// predictions.
-  void compareMemory(const train::StepDescription &description, const MemoryQuestion &question) const;
   /// Ends all processes with an error of this one.
   void abort(const std::string &reason);
 
 private:
   distributed::PipelineChoice choose(ModelCache &models, const PipelineModel &model, const TrainOptions &options);
+  distributed::PipelineChoice agree(ModelCache &models, const PipelineModel &model, const TrainOptions &options);
+  bool keepsToMemory(const MemoryQuestion &question);
   int threadsOf(int asked) const;
   distributed::PipelineOptions optionsFor(const train::Execution &execution, uint64_t seed) const;
 
@@ -123,6 +124,9 @@ private:
   distributed::PipelineChoice choice;
   std::string expected;
   double expectedSeconds = 0;
+  double predictedBytes = 0; ///< of the rank that holds most, without intermediates
+  double allowedBytes = 0;   ///< for them; 0: `--max-memory`
+  std::string overfull;      ///< why stages are chosen again
   std::unique_ptr<distributed::Transport> network;
   std::unique_ptr<distributed::Courier> courier;
   std::unique_ptr<distributed::LocalRanks> threads;

@@ -180,7 +180,7 @@ void Training::loadStages() {
   ModelCache models(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
   PipelineModel model =
       options.pipelineModel(describeStep(train::FirstNumbers::Defaults), data ? &data->files : nullptr);
-  job->compile(models, model, job->agree(models, model, options));
+  job->prepare(models, model, options, memoryQuestion(options, data ? &data->files : nullptr));
   compiles = job->compiled();
   if (!job->isFirst())
     return;
@@ -397,8 +397,6 @@ void Training::runRank() {
     loadStep();
   const Artifact &artifact = job ? job->first() : *whole;
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
-  if (job && !options.plan)
-    job->compareMemory(description, memoryQuestion(options, data ? &data->files : nullptr));
   if (!isFirst) {
     // The first rank ends the training.
     std::signal(SIGINT, SIG_IGN);
