@@ -233,6 +233,8 @@ void RankExecutor::runPass(const Action &action, const char *entry, bool complet
 
 void RankExecutor::finishSum(const Action &action) {
   int64_t begin = freestone_timeline_now();
+  StateVersions &versions = runs.at(action.stage)->versions;
+  versions.select(versions.newest(), static_cast<int64_t>(stepOf(action.microBatch)));
   sums.at(action.stage)->finish(numberOf(action));
   done.waitedForSum(begin, freestone_timeline_now());
 }

@@ -11,8 +11,9 @@ namespace freestone::distributed {
 /// bits: each replica adds up its share of them, and gives the sums to the others. An element crosses as often as in a
 /// ring. Statistics, which follow the micro-batches of each replica, become their mean.
 ///
-/// Gradients go in buckets, in the order in which the last backward pass of a step is done with them. A thread sends
-/// and adds up the first ones while the pass goes on. All functions belong to the thread that runs the passes.
+/// Gradients go in buckets, in the order in which the last backward pass of a step is done with them. While it goes on,
+/// one thread sends what is free, and another one adds up what comes. All functions belong to the thread that runs the
+/// passes.
 class ReplicaSums {
 public:
   /// `stage` is one of rank `own`, which is one of `ranks`; all must outlive it. `courier` may be null for plans.
@@ -59,6 +60,7 @@ private:
     size_t offset = 0; ///< of the other replicas' values in the memory, if the owner is this one
     std::vector<Ticket> values, totals;
   };
+
   void fillBuckets();
   uint8_t *placeOf(const Bucket &bucket, int replica) const;
   Message messageOf(const Bucket &bucket, int sender, bool isTotal) const;
@@ -83,7 +85,7 @@ private:
   bool hasBegun = false; ///< since the last `finish`
   int64_t step = 0;      ///< whose gradients are summed
   std::atomic<bool> passRuns = false;
-  Counters counted; ///< of `adder` since `begin`
+  Counters counted; ///< the adder's between `begin` and `finish`
 
   std::mutex mutex; ///< protects the members below
   std::condition_variable_any changed;

@@ -212,15 +212,24 @@ def check_uneven_replicas(tool):
          draw(1, {f"w{i}": (widths[i + 1], widths[i]) for i in range(3)}, fan_in))
     x = np.random.default_rng(1).normal(size=(SAMPLES, widths[0])).astype(np.float32)
     np.savez(tool.folder / "uneven.npz", x=x, y=x[:, :CLASSES].argmax(1))
-    losses = []
-    for options in ("--ranks", 1), ("--ranks", 4, "--replicate"):
+    losses, models, sums = [], [], []
+    replicas = "--ranks", 4, "--replicate"
+    for options in ("--ranks", 1), (*replicas, "--switch-off", "overlap"), replicas:
         tool.remove("uneven")
         said = tool.train("uneven.onnx", "--data", "uneven.npz", "--labels", "y", "--lr", 0.01, "--epochs", 9, "--steps", 6, "--batch",
                           24, "--micro-batches", 4, "--seed", 7, "--threads", 1, "--in-process", "--out", "uneven", *options).stderr
         losses.append(tool.metrics("uneven"))
+        models.append((tool.folder / "uneven/model.onnx").read_bytes())
+        sums.append([(rank.get("replica_sum_bytes", 0), rank.get("overlapped_sum_bytes", 0))
+                     for rank in json.loads((tool.folder / "uneven/counters.json").read_text()).get("ranks", [])])
     stages = int(re.search(r", (\d) stages:", said).group(1))
     assert 1 < stages < 4, said  # some stage has several ranks
-    assert np.allclose(*losses, rtol=1e-5), losses
+    assert np.allclose(*losses[:2], rtol=1e-5), losses
+    # Sums during backward passes are those behind them.
+    assert models[1] == models[2]
+    assert sum(summed for summed, _ in sums[0]) == 0 < sum(summed for summed, _ in sums[1])
+    assert [summed for summed, _ in sums[1]] == [summed for summed, _ in sums[2]]
+    assert not any(overlapped for _, overlapped in sums[1]) and all(overlapped <= summed for summed, overlapped in sums[2])
 
 
 def check_whole_batch(tool):
