@@ -2,6 +2,8 @@
 
 #include "compiler/expressions/Expressions.h"
 #include "compiler/tile/Counters.h"
+#include "compiler/tile/OpaqueBuilder.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -51,7 +53,7 @@ bool bindsSize(Operation *op) {
   return isa<graph::SymbolBinderInterface>(op) && !isa<graph::IfOp, graph::ScanOp, graph::WhileOp, graph::CallOp>(op);
 }
 
-/// Workers agree on all sizes before a run: within loops and branches no phase determines one.
+/// Within loops and branches no phase determines a size but the number of the iteration.
 LogicalResult requireKnownSizes(Region &region) {
   WalkResult walked = region.walk([](Operation *op) {
     if (!bindsSize(op))
@@ -80,11 +82,56 @@ bool Lifter::isFree(Value value) {
   return knownFree[value] = isMade;
 }
 
+/// The number of iterations of a loop, where that is no symbol that it binds.
+std::optional<Expr> getKnownTrips(graph::WhileOp op) {
+  std::optional<Expr> limit = op.getLimit();
+  if (!limit || !op.getTrips())
+    return std::nullopt;
+  Expr trips = op.getTrips()->getExpr();
+  bool isKnown = trips == *limit || trips == Expr::max(*limit, Expr::constant(op.getContext(), 0));
+  return isKnown ? std::optional(trips) : std::nullopt;
+}
+
+/// The symbols that a loop, and those within it, bind in their iterations.
+llvm::SmallDenseSet<StringAttr> getBoundSymbols(Operation *loop) {
+  llvm::SmallDenseSet<StringAttr> symbols;
+  auto add = [&](std::optional<sym::ExprAttr> number) {
+    if (std::optional<StringRef> symbol = number ? number->getExpr().asSymbol() : std::nullopt)
+      symbols.insert(StringAttr::get(loop->getContext(), *symbol));
+  };
+  loop->walk([&](graph::WhileOp inner) {
+    add(inner.getTrip());
+    if (inner != loop && !getKnownTrips(inner))
+      add(inner.getTrips());
+  });
+  return symbols;
+}
+
+/// Whether a size of the operation, or of one within it, depends on one of the symbols.
+bool usesSymbols(Operation *root, const llvm::SmallDenseSet<StringAttr> &bound) {
+  if (bound.empty())
+    return false;
+  bool found = false;
+  AttrTypeWalker walker;
+  walker.addWalk([&](sym::ExprAttr attr) {
+    llvm::SetVector<StringAttr> symbols;
+    attr.getExpr().collectSymbols(symbols);
+    found |= llvm::any_of(symbols, [&](StringAttr name) { return bound.contains(name); });
+  });
+  root->walk([&](Operation *op) {
+    walker.walk(op->getAttrDictionary());
+    llvm::for_each(op->getResultTypes(), [&](Type type) { walker.walk(type); });
+  });
+  return found;
+}
+
 /// What does not depend on the iteration is computed once, before the loop.
 void Lifter::hoistInvariants(Operation *loop) {
   auto isOutside = [&](Value value, Region *region) { return !region->isAncestor(value.getParentRegion()); };
+  llvm::SmallDenseSet<StringAttr> bound = getBoundSymbols(loop);
   auto shouldMove = [&](Operation *op, Region *) {
-    return isMemoryEffectFree(op) && !llvm::all_of(op->getResults(), [&](Value result) { return isFree(result); });
+    return isMemoryEffectFree(op) && !usesSymbols(op, bound) &&
+           !llvm::all_of(op->getResults(), [&](Value result) { return isFree(result); });
   };
   moveLoopInvariantCode(SmallVector<Region *>(llvm::make_pointer_range(loop->getRegions())), isOutside, shouldMove,
                         [&](Operation *op, Region *) { op->moveBefore(loop); });
@@ -199,6 +246,16 @@ std::optional<int64_t> getConstant(Value scalar) {
 
 bool isTrue(Value scalar) { return !scalar || getConstant(scalar) == 1; }
 
+/// Lets a symbol have the value of an integer scalar from here on.
+void bindSymbol(OpBuilder &builder, Location location, Expr symbol, Value scalar, Expr bound) {
+  auto type = cast<graph::TensorType>(scalar.getType());
+  OpaqueBuilder body(builder, location, Expr::constant(builder.getContext(), 1), scalar, type);
+  body.store(0, body.tile(), body.load(0, body.tile()));
+  OpaqueOp binder = body.finish();
+  binder->setAttr("binds", builder.getStringAttr(*symbol.asSymbol()));
+  binder->setAttr("bound", bound.attr());
+}
+
 /// Loops count their iterations only where the body asks for the number, the limit is no size, or as many values are
 /// collected: as many of those that fit the limit are what they give.
 LogicalResult Lifter::lift(graph::WhileOp op) {
@@ -206,14 +263,18 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   Operation *yield = block.getTerminator();
   size_t states = op.getCarried().size();
   TypeRange passed = TypeRange(block.getArgumentTypes()).drop_front();
-  if (failed(requireKnownSizes(op.getBody())) || failed(requireTypes(op, op.getCarried().getTypes(), passed)) ||
-      failed(requireTypes(op, TypeRange(yield->getOperandTypes()).slice(1, states), passed)))
+  std::optional<sym::ExprAttr> trip = op.getTrip();
+  if (failed(requireKnownSizes(op.getBody())) ||
+      (!trip && (failed(requireTypes(op, op.getCarried().getTypes(), passed)) ||
+                 failed(requireTypes(op, TypeRange(yield->getOperandTypes()).slice(1, states), passed)))))
     return failure();
   hoistInvariants(op);
   Value limit = op.getMaxTrip();
   std::optional<Expr> trips = op.getLimit();
   bool isLimited = limit && !trips, isOpen = !isTrue(op.getCondition()) || !isTrue(yield->getOperand(0)) || isLimited;
   bool countsCollected = isOpen && op.getNumCollected() > 0;
+  if (trip && !trips)
+    return op.emitError("what it carries grows without a limit; give it one that is a constant or a size");
   if (countsCollected && !trips)
     return op.emitError("the number of values that it collects has no bound; give it a limit that is a constant or a "
                         "size, or collect into a tensor of a known size");
@@ -221,7 +282,7 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   SmallVector<Value> carried(op.getCarried()), next(yield->getOperands());
   SmallVector<Type> types(op.getCarried().getTypes());
   BlockArgument number = block.getArgument(0);
-  bool counts = isLimited || countsCollected || !number.use_empty();
+  bool counts = isLimited || countsCollected || trip || !number.use_empty();
   if (counts) {
     Type i64 = outside.getI64Type();
     Value zero = outside.integer(0).value();
@@ -245,6 +306,12 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   yield->setOperands(next);
   SmallVector<int64_t> collectedAs = yieldOnce(yield, isOpen ? 1 : 0, carried.size());
 
+  if (trip) {
+    OpBuilder first(&block, block.begin());
+    bindSymbol(first, op.getLoc(), trip->getExpr(), number, *trips);
+  }
+  types.erase(types.begin() + counts, types.end());
+  llvm::append_range(types, op.getResults().take_front(states).getTypes());
   for (Value collected : op.getResults().drop_front(states)) {
     auto type = cast<graph::TensorType>(collected.getType());
     SmallVector<Expr> shape(type.getShape());
@@ -258,7 +325,12 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
                              trips ? trips->attr() : sym::ExprAttr(), isOpen ? op.getCondition() : Value(), carried,
                              ValueRange(), captured, builder.getDenseI64ArrayAttr(collectedAs));
   SmallVector<Value> results(loop.getResults().drop_front(carried.size() - states));
-  if (countsCollected) {
+  if (trip && !getKnownTrips(op)) {
+    Expr made = op.getTrips()->getExpr();
+    bindSymbol(builder, op.getLoc(), made, loop.getResult(0), *trips);
+    for (Value &whole : MutableArrayRef(results).drop_front(countsCollected ? states : results.size()))
+      whole = slice(Tensor(outside, whole), 0, outside.size(0), made).value();
+  } else if (countsCollected) {
     Tensor isCollected = iota(outside, {*trips}, 0, outside.getI64Type()) < Tensor(outside, loop.getResult(0));
     for (auto [result, whole] : llvm::drop_begin(llvm::zip_equal(op.getResults(), results), states))
       whole = graph::CompressOp::create(outside, whole, isCollected.value(), /*axis=*/0, graph::getShape(result)[0]);

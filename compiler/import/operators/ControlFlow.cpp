@@ -4,6 +4,7 @@
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
 #include "compiler/import/SizeInputs.h"
+#include "compiler/import/operators/CarriedSizes.h"
 
 using namespace llvm;
 
@@ -14,6 +15,8 @@ using Values = std::vector<ModelValue>;
 
 /// Longer loops are not unrolled.
 constexpr int64_t maxUnrolled = 64;
+/// The same for loops that could run as loops, in models that are not trained.
+constexpr int64_t maxUnrolledInference = 4;
 
 const onnx::GraphProto *bodyOf(Node &node, StringRef name) {
   const onnx::AttributeProto *attribute = node.attribute(name);
@@ -211,6 +214,80 @@ bool scanNumbers(Node &node, const onnx::GraphProto &body, Expr count) {
   return !results.empty();
 }
 
+/// Builds a loop that data may end, or whose sizes follow its iterations. `runsOut`: nothing but the limit `bound` ends
+/// it. `readsTrip`: sizes follow from the number of the iteration.
+void loopWhile(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOut, bool readsTrip) {
+  ModelBuilder &builder = node.builder();
+  Tensor limit = node.optionalInput(0), condition = node.optionalInput(1);
+  SmallVector<mlir::Value> carried;
+  for (int64_t index = 2; index < node.inputCount(); ++index) {
+    Tensor state = node.input(index);
+    if (!state)
+      return;
+    carried.push_back(state.value());
+  }
+  Tensor most = bound ? builder.integer(bound) : limit ? reshape(limit, {}) : limit;
+  Tensor first = condition && !runsOut ? reshape(condition, {}) : Tensor();
+  if ((limit && !most) || (condition && !runsOut && !first))
+    return;
+  auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
+  size_t states = carried.size();
+  CarriedSizes sizes(builder, carried, bound, readsTrip);
+  graph::WhileOp op;
+  SmallVector<mlir::Value> made;
+  for (auto outcome = CarriedSizes::Outcome::Again; outcome == CarriedSizes::Outcome::Again;) {
+    if (op)
+      op.erase();
+    op = graph::WhileOp::create(builder, builder.getLoc(), mlir::TypeRange(), valueOf(most), valueOf(first), carried,
+                                /*trip=*/nullptr, /*trips=*/nullptr);
+    SmallVector<mlir::Type> arguments = {graph::TensorType::get({}, builder.getI64Type())};
+    llvm::append_range(arguments, sizes.types());
+    sizes.beginBody();
+    auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
+      if (readsTrip)
+        values.front() = builder.integer(sizes.trip());
+      // Within the body ONNX's condition is true.
+      values.insert(values.begin() + 1, ModelValue(builder.scalar(1, builder.getI1Type())));
+      std::optional<Values> results = node.importer().importBody(body, values);
+      if (results && results->front().tensor)
+        results->front() = reshape(results->front().tensor, {});
+      return results;
+    });
+    if (!outputs)
+      return;
+    made = *outputs;
+    outcome = sizes.learn(ArrayRef(made).slice(1, states));
+    if (outcome == CarriedSizes::Outcome::Differs) {
+      node.refuse("the shape of what it carries changes from one iteration to the next");
+      return;
+    }
+    if (sizes.trip() && !bound) {
+      node.refuse("what it carries grows without a limit; give the loop one that is a constant or a size (--max-trip)");
+      return;
+    }
+  }
+  SizeFacts &facts = builder.sizeFacts();
+  auto freshTrips = [&] {
+    return facts.fresh("trips", SymbolOrigin::Data,
+                       {0, bound ? facts.interval(bound).hi : sym::Interval::plusInfinity});
+  };
+  Expr trips;
+  if (sizes.trip()) {
+    trips = runsOut ? Expr::max({bound, builder.size(0)}) : freshTrips();
+    op.setTripAttr(sizes.trip().attr());
+    op.setTripsAttr(trips.attr());
+  }
+  SmallVector<mlir::Type> types;
+  for (mlir::Type type : sizes.types())
+    types.push_back(sizes.typeAt(type, trips));
+  for (mlir::Value value : ArrayRef(made).drop_front(states + 1)) {
+    Shape shape = {trips ? trips : freshTrips()};
+    llvm::append_range(shape, tensorType(value).getShape());
+    types.push_back(tensorType(value).withShape(shape));
+  }
+  setResults(node, withResults(builder, op, types));
+}
+
 void loop(Node &node) {
   const onnx::GraphProto *body = bodyOf(node, "body");
   if (!body)
@@ -226,9 +303,11 @@ void loop(Node &node) {
   for (int64_t index = 2; index < node.inputCount(); ++index)
     carriesSequence |= node.value(index).kind != ModelValue::Kind::Tensor;
   bool runsOut = (!node.has(1) || knownScalar(condition) == 1) && goesOn(*body);
-  bool isShort = runsOut && trips && *trips > 0 && *trips <= maxUnrolled;
-  if ((isShort && findSizeInputs(*body).contains(body->input(0).name())) ||
-      (carriesSequence && trips && *trips <= maxUnrolled)) {
+  // Unrolled loops have gradients.
+  int64_t most = node.builder().options.keepWeights ? maxUnrolled : maxUnrolledInference;
+  bool isShort = runsOut && trips && *trips > 0 && *trips <= most;
+  bool readsTrip = findSizeInputs(*body).contains(body->input(0).name());
+  if ((isShort && readsTrip) || (carriesSequence && trips && *trips <= maxUnrolled)) {
     unroll(node, *body, *trips);
     return;
   }
@@ -238,58 +317,18 @@ void loop(Node &node) {
   }
   ModelBuilder &builder = node.builder();
   const Content *content = limit ? limit.content() : nullptr;
-  if (Expr count = content && runsOut ? content->front().asExpr() : Expr()) {
+  if (Expr count = content && runsOut && !readsTrip ? content->front().asExpr() : Expr()) {
     if (scanNumbers(node, *body, count) || builder.stopped())
       return;
-    if (isShort)
+    if (isShort) {
       unroll(node, *body, *trips);
-    else
-      node.refuse("the shape of what it carries changes from one iteration to the next");
-    return;
-  }
-  SmallVector<mlir::Value> carried;
-  SmallVector<mlir::Type> arguments = {graph::TensorType::get({}, builder.getI64Type())};
-  for (int64_t index = 0; index < states; ++index) {
-    Tensor state = node.input(index + 2);
-    if (!state)
       return;
-    carried.push_back(state.value());
-    arguments.push_back(carried.back().getType());
+    }
   }
   Expr bound = content ? content->front().asExpr() : Expr();
   if (!limit && builder.options.maxTrip > 0)
     bound = builder.size(builder.options.maxTrip);
-  Tensor most = bound ? builder.integer(bound) : limit ? reshape(limit, {}) : limit;
-  Tensor first = condition ? reshape(condition, {}) : condition;
-  if ((limit && !most) || (condition && !first))
-    return;
-  auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
-  auto op =
-      graph::WhileOp::create(builder, builder.getLoc(), mlir::TypeRange(), valueOf(most), valueOf(first), carried);
-  auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
-    // Within the body ONNX's condition is true.
-    values.insert(values.begin() + 1, ModelValue(builder.scalar(1, builder.getI1Type())));
-    std::optional<Values> results = node.importer().importBody(*body, values);
-    if (results && results->front().tensor)
-      results->front() = reshape(results->front().tensor, {});
-    return results;
-  });
-  if (!outputs)
-    return;
-  SmallVector<mlir::Type> types;
-  for (int64_t index = 0; index < states; ++index) {
-    types.push_back(carried[index].getType());
-    if ((*outputs)[index + 1].getType() != types.back()) {
-      node.refuse("the shape of what it carries changes from one iteration to the next");
-      return;
-    }
-  }
-  for (mlir::Value value : ArrayRef(*outputs).drop_front(states + 1)) {
-    Shape shape = {builder.sizeFacts().fresh("trips", SymbolOrigin::Data, sym::Interval::size())};
-    llvm::append_range(shape, tensorType(value).getShape());
-    types.push_back(tensorType(value).withShape(shape));
-  }
-  setResults(node, withResults(builder, op, types));
+  loopWhile(node, *body, bound, runsOut && bound, readsTrip);
 }
 
 /// An axis of scanned tensors, and whether they are read from the end; the lists may be absent.
