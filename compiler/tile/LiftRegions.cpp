@@ -87,9 +87,7 @@ std::optional<Expr> getKnownTrips(graph::WhileOp op) {
   std::optional<Expr> limit = op.getLimit();
   if (!limit || !op.getTrips())
     return std::nullopt;
-  Expr trips = op.getTrips()->getExpr();
-  bool isKnown = trips == *limit || trips == Expr::max(*limit, Expr::constant(op.getContext(), 0));
-  return isKnown ? std::optional(trips) : std::nullopt;
+  return op.getTrips()->getExpr() == *limit ? limit : std::nullopt;
 }
 
 /// The symbols that a loop, and those within it, bind in their iterations.

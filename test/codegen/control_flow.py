@@ -1,7 +1,7 @@
 """Random programs of nested loops, branches and scans against the interpreter: control_flow.py FOLDER [COUNT [SEED]].
 
-First, cases whose results are known. Data decide: integers, which are exact, end loops and choose branches. States are matrices [n, 8] of any n; scans go along
-[t, n, 8] for any t. Each program runs for several sizes, 0 included, on one to three workers, and the order of its phases
+First, cases whose results are known. Data decide: integers, which are exact, end loops and choose branches. States are
+matrices [n, 8] of any n, and matrices to which each iteration adds rows; scans go along [t, n, 8] for any t. Each program runs for several sizes, 0 included, on one to four workers, and the order of its phases
 is proved on the way.
 """
 
@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 FLOAT, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 DEPTH = 3
-WORKERS = (1, 2, 3)
+WORKERS = (1, 2, 3, 4)
 SIZES = [(1, 3), (5, 1), (17, 4), (2, 0), (0, 2)]
 
 
@@ -30,6 +30,7 @@ def info(name, kind):
 
 
 X = np.arange(3, dtype=np.float32)
+ONES = np.ones((2, 3), np.float32)
 KNOWN = {
     # What is carried changes places.
     """(float[n] x) => (float[n] y, float[n] z) {
@@ -53,11 +54,31 @@ KNOWN = {
         ({"x": X, "m": np.array(2)}, [X + 2, X + np.arange(2)[:, None]]),
         ({"x": X, "m": np.array(0)}, [X, np.zeros((0, 3))]),
     ],
-    # What grows is unrolled.
+    # What grows in a few iterations is unrolled.
     """(float[n] x) => (float[k] y) {
         m = Constant<value_int = 2>()
         y = Loop<body = b (int64 i, bool c, float[p] s) => (bool d, float[q] t) { d = Identity(c) t = Concat<axis = 0>(s, x) }>(m, , x)
     }""": [({"x": X}, [np.tile(X, 3)])],
+    # What grows, along its last dimension, until data end the loop, or the limit does.
+    """(float[2, n] x, int64 m) => (float[2, k] y, float[l, 2] all) {
+        most = Constant<value_float = 40.0>() axis = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>()
+        y, all = Loop<body = b (int64 i, bool c, float[2, p] s) => (bool d, float[2, q] t, float[2] v) {
+            e = ReduceSum(s, axis) t = Concat<axis = 1>(s, e) v = ReduceSum<keepdims = 0>(t, axis)
+            r = ReduceSum<keepdims = 0>(v) d = Less(r, most) }>(m, , x)
+    }""": [
+        ({"x": ONES, "m": np.array(50)}, [np.repeat([[1, 1, 1, 3, 6, 12]], 2, 0), np.repeat([[6], [12], [24]], 2, 1)]),
+        ({"x": ONES, "m": np.array(1)}, [np.repeat([[1, 1, 1, 3]], 2, 0), np.full((1, 2), 6)]),
+        ({"x": ONES, "m": np.array(0)}, [ONES, np.zeros((0, 2))]),
+    ],
+    # Sizes follow from the number of the iteration.
+    """(float[n] x, int64 m) => (float y, float[k] all) {
+        one = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>() none = Constant<value_float = 0.0>()
+        y, all = Loop<body = b (int64 i, bool c, float p) => (bool d, float q, float v) {
+            d = Identity(c) j = Add(i, one) part = Slice(x, zero, j) v = ReduceSum<keepdims = 0>(part) q = Add(p, v) }>(m, , none)
+    }""": [
+        ({"x": X, "m": np.array(5)}, [np.array(10), np.array([0, 1, 3, 3, 3])]),
+        ({"x": X, "m": np.array(0)}, [np.array(0), np.zeros(0)]),
+    ],
 }
 
 
@@ -128,12 +149,28 @@ class Scope:
         self.names["h"].append(made)
         self.names["i"].append(number)
 
+    def attend(self, rows):
+        """A matrix that depends on each of any number of rows."""
+        scores = self.add("MatMul", [self.pick("h"), self.add("Transpose", [rows], perm=[1, 0])])
+        return self.add("Tanh", [self.add("MatMul", [self.add("Softmax", [scores], axis=1), rows])], "h")
+
+    def first_rows(self, trip):
+        """As many rows of a matrix as there have been iterations, at most all."""
+        count = self.add("Reshape", [trip, self.constant([1], np.int64)])
+        rows = self.add("Slice", [self.pick("h"), self.constant([0], np.int64), count, self.constant([0], np.int64)])
+        return self.add("ReduceSum", [rows, self.constant([0], np.int64)], keepdims=1)
+
     def loop(self):
         draw = self.program.random
-        body, collects = Scope(self.program, self, self.depth + 1), draw.random() < 0.4
-        trip, going, state, number = (self.program.fresh() for _ in range(4))
+        body, collects, grows = Scope(self.program, self, self.depth + 1), draw.random() < 0.4, draw.random() < 0.4
+        trip, going, state, number, rows = (self.program.fresh() for _ in range(5))
         body.names["h"].append(state)
         body.names["i"] += [trip, number]
+        if grows:
+            if draw.random() < 0.3:
+                shortened = body.add("Tanh", [body.first_rows(trip)])
+                body.add("Add", [body.pick("h"), shortened], "h")
+            body.attend(rows)
         body.fill()
         next_state, next_number = body.matrix(), body.number()
         ends_early = (self.depth == 0 or not collects) and draw.random() < 0.6
@@ -143,15 +180,25 @@ class Scope:
             kept = body.add("Identity", [next_state]) if draw.random() < 0.5 else body.matrix()
             outputs.append(info(kept, "h"))
         inputs = [info(trip, "i"), info(going, "b"), info(state, "h"), info(number, "i")]
+        if grows:
+            more = [body.pick("h"), rows] if draw.random() < 0.3 else [rows, body.pick("h")]
+            if draw.random() < 0.5:
+                more.append(body.add("ReduceSum", [body.pick("h"), body.constant([0], np.int64)], keepdims=1))
+            outputs.insert(3, info(body.add("Concat", more, axis=0), "h"))
+            inputs.append(info(rows, "h"))
         graph = helper.make_graph(body.nodes, self.program.fresh(), inputs, outputs)
-        known = collects or draw.random() < 0.5
-        limit = self.constant(draw.randint(0, 4), np.int64) if known else self.add("Mod", [self.pick("i"), self.constant(5, np.int64)])
+        known = collects or grows or draw.random() < 0.5
+        most = self.constant(draw.randint(0, 7 if grows else 4), np.int64)
+        limit = most if known else self.add("Mod", [self.pick("i"), self.constant(5, np.int64)])
         first = self.condition() if (self.depth == 0 or not collects) and draw.random() < 0.3 else ""
-        made = self.add("Loop", [limit, first, self.pick("h"), self.pick("i")], count=len(outputs) - 1, body=graph)
+        carried = [self.pick("h"), self.pick("i")] + ([self.pick("h")] if grows else [])
+        made = self.add("Loop", [limit, first, *carried], count=len(outputs) - 1, body=graph)
         self.names["h"].append(made[0])
         self.names["i"].append(made[1])
+        if grows:
+            self.attend(made[2])
         if collects:
-            self.names["h"].append(self.add("ReduceSum", [made[2], self.constant([0], np.int64)], keepdims=0))
+            self.names["h"].append(self.add("ReduceSum", [made[-1], self.constant([0], np.int64)], keepdims=0))
 
     def scan(self):
         draw = self.program.random

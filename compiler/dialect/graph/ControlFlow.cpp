@@ -1,5 +1,6 @@
 #include "compiler/dialect/graph/ShapeRules.h"
 #include "compiler/dialect/graph/Unify.h"
+#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/sym/Substitute.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -94,12 +95,23 @@ LogicalResult WhileOp::verifyRegions() {
                           getResults().drop_front(last.size()).getTypes());
 }
 
+/// The bounds of the symbols of the function around an operation.
+static sym::Bounds getSizeBounds(Operation *op) {
+  sym::Bounds bounds(sym::Interval::size());
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  auto symbols = function ? function->getAttrOfType<DictionaryAttr>("graph.symbols") : DictionaryAttr();
+  for (NamedAttribute symbol : symbols ? symbols.getValue() : ArrayRef<NamedAttribute>())
+    if (auto known = dyn_cast<sym::SymbolBoundsAttr>(symbol.getValue()))
+      bounds.set(symbol.getName(), known.getBounds());
+  return bounds;
+}
+
 std::optional<sym::Expr> WhileOp::getLimit() {
   Value limit = getMaxTrip();
   if (!limit)
     return std::nullopt;
   if (auto sizes = limit.getDefiningOp<SizesOp>())
-    return sizes.getSizes().front();
+    return getSizeBounds(*this).simplify(sym::Expr::max(sizes.getSizes().front(), sym::Expr::constant(getContext(), 0)));
   DenseIntElementsAttr constant;
   if (!matchPattern(limit, m_Constant(&constant)))
     return std::nullopt;

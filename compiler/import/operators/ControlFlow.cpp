@@ -273,7 +273,7 @@ void loopWhile(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOu
   };
   Expr trips;
   if (sizes.trip()) {
-    trips = runsOut ? Expr::max({bound, builder.size(0)}) : freshTrips();
+    trips = runsOut ? facts.simplify(Expr::max(bound, builder.size(0))) : freshTrips();
     op.setTripAttr(sizes.trip().attr());
     op.setTripsAttr(trips.attr());
   }
