@@ -40,17 +40,6 @@ static Type stack(Type slice, sym::Expr count) {
   return type.withShape(shape);
 }
 
-/// The type that holds a carried value in every iteration, and behind the last.
-Type PhaseFormer::getLargest(ArrayRef<Type> types) const {
-  SmallVector<sym::Expr> shape;
-  graph::TensorType first = runTimeSizes.getGreatest(types.front());
-  llvm::append_range(shape, first.getShape());
-  for (Type type : types.drop_front())
-    for (auto [size, other] : llvm::zip_equal(shape, runTimeSizes.getGreatest(type).getShape()))
-      size = sym::Expr::max(size, other);
-  return first.withShape(shape);
-}
-
 /// Carried values have two slices of memory in turns, as large as they become. Those that are collected have a slice of
 /// what is collected, whose memory begins with the first value.
 void PhaseFormer::placeCarried(tile::LoopOp loop) {
@@ -61,7 +50,7 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
   sym::Expr two = sym::Expr::constant(loop.getContext(), 2);
   auto body = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(program, loop.getBodyAttr());
   auto placeInTurns = [&](Value first, Type read, Type written, Type last) {
-    Type slice = getLargest({first.getType(), read, written, last});
+    Type slice = runTimeSizes.getGreatest({first.getType(), read, written, last});
     Value buffer = addBuffer(BufferKind::arena, "", stack(slice, two), location);
     buffers[getMemory(first)] = buffer;
     auto addSlice = [&](Type type, int64_t shift) {

@@ -40,7 +40,6 @@ private:
   BufferOp addBuffer(BufferKind kind, llvm::StringRef name, mlir::Type type, mlir::Location location);
   mlir::Value addView(mlir::Value source, mlir::Type type, mlir::Type slice, int64_t loop, int64_t shift,
                       int64_t rotate, mlir::Location location);
-  mlir::Type getLargest(mlir::ArrayRef<mlir::Type> types) const;
   mlir::Value addTail(mlir::Value source, mlir::Type type, mlir::Type slice, mlir::Location location);
   llvm::SmallVector<mlir::Attribute> accesses(mlir::ArrayAttr planned,
                                               llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes);

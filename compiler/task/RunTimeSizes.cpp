@@ -6,9 +6,14 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::task;
 
-RunTimeSizes::RunTimeSizes(ArrayRef<Attribute> symbols) {
-  for (Attribute attribute : symbols)
-    if (auto symbol = cast<SymbolAttr>(attribute); symbol.getSource() == SymbolSource::runtime)
+/// Longer sums are not simplified, which takes long.
+static constexpr size_t longest = 16;
+
+RunTimeSizes::RunTimeSizes(ArrayRef<Attribute> symbols) : bounds(sym::Interval::size()) {
+  for (auto symbol : llvm::map_range(symbols, [](Attribute attribute) { return cast<SymbolAttr>(attribute); }))
+    if (symbol.getSource() != SymbolSource::runtime)
+      bounds.set(symbol.getName(), sym::Interval{symbol.getLower(), symbol.getUpper()});
+    else
       ranges[symbol.getName()] = {sym::Expr::constant(symbol.getContext(), symbol.getLower()),
                                   cast<sym::ExprAttr>(symbol.getBound()).getExpr()};
 }
@@ -25,12 +30,20 @@ sym::SymbolicRange RunTimeSizes::find(sym::Expr expr) const {
   });
 }
 
-graph::TensorType RunTimeSizes::getGreatest(Type type) const {
-  auto tensor = cast<graph::TensorType>(type);
-  sym::Expr zero = sym::Expr::constant(type.getContext(), 0);
-  // What a run never executes may have negative sizes.
-  return tensor.withShape(llvm::map_to_vector(tensor.getShape(), [&](sym::Expr size) {
-    sym::Expr greatest = getGreatest(size);
-    return greatest == size ? size : sym::Expr::max(greatest, zero);
-  }));
+graph::TensorType RunTimeSizes::getGreatest(ArrayRef<Type> types) const {
+  auto first = cast<graph::TensorType>(types.front());
+  SmallVector<sym::Expr> shape(first.getShape());
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    SmallVector<sym::Expr> greatest;
+    for (Type type : types)
+      greatest.push_back(getGreatest(cast<graph::TensorType>(type).getDim(dim)));
+    if (llvm::all_equal(greatest) && greatest.front() == size)
+      continue;
+    // What a run never executes may have negative sizes.
+    greatest.push_back(sym::Expr::constant(size.context(), 0));
+    size = sym::Expr::max(greatest);
+    if (size.terms().size() < longest)
+      size = bounds.simplify(size);
+  }
+  return first.withShape(shape);
 }

@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_TASK_RUNTIMESIZES_H
 
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/sym/SymbolicRange.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -15,13 +16,14 @@ public:
 
   /// At least the expression's value, whatever a run determines.
   sym::Expr getGreatest(sym::Expr expr) const { return find(expr).greatest; }
-  /// The type with its greatest sizes.
-  graph::TensorType getGreatest(mlir::Type type) const;
+  /// A type that holds values of all of these, which have one rank, with its greatest sizes.
+  graph::TensorType getGreatest(llvm::ArrayRef<mlir::Type> types) const;
 
 private:
   sym::SymbolicRange find(sym::Expr expr) const;
 
   llvm::StringMap<sym::SymbolicRange> ranges;
+  sym::Bounds bounds;
 };
 
 } // namespace freestone::task

@@ -2,8 +2,7 @@
 
 #include "compiler/expressions/Expressions.h"
 #include "compiler/tile/Counters.h"
-#include "compiler/tile/OpaqueBuilder.h"
-#include "mlir/IR/AttrTypeSubElements.h"
+#include "compiler/tile/RegionSizes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -48,26 +47,18 @@ private:
   DenseMap<Value, bool> knownFree;
 };
 
-/// Whether the operation binds a size that depends on data.
-bool bindsSize(Operation *op) {
-  return isa<graph::SymbolBinderInterface>(op) && !isa<graph::IfOp, graph::ScanOp, graph::WhileOp, graph::CallOp>(op);
-}
-
-/// Within loops and branches no phase determines a size but the number of the iteration.
-LogicalResult requireKnownSizes(Region &region) {
-  WalkResult walked = region.walk([](Operation *op) {
-    if (!bindsSize(op))
-      return WalkResult::advance();
-    op->emitError("a size within a loop or branch depends on data; move the operator out, or pad to a known size");
-    return WalkResult::interrupt();
-  });
-  return failure(walked.wasInterrupted());
+/// Memory is planned before a run.
+LogicalResult refuseSize(Operation *op, StringAttr symbol) {
+  return op->emitError("the size '")
+         << symbol.getValue()
+         << "', which depends on what a branch or an iteration does, has no limit; give the "
+            "loop one that is a constant or a size (--max-trip), or pad to a known size";
 }
 
 LogicalResult requireTypes(Operation *op, TypeRange actual, TypeRange expected) {
   if (llvm::equal(actual, expected))
     return success();
-  return op->emitError("the size of a result depends on what a branch or an iteration does; pad to a known size");
+  return op->emitError("the size of what it carries depends on data; pad to a known size");
 }
 
 /// Whether a value is made anew at no cost: of constants, sizes, and weights, whose work moves to @init.
@@ -78,57 +69,17 @@ bool Lifter::isFree(Value value) {
   if (auto known = knownFree.find(value); known != knownFree.end())
     return known->second;
   bool isMade = op && op->getNumOperands() > 0 && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-                !bindsSize(op) && llvm::all_of(op->getOperands(), [&](Value operand) { return isFree(operand); });
+                !isa<graph::SymbolBinderInterface>(op) &&
+                llvm::all_of(op->getOperands(), [&](Value operand) { return isFree(operand); });
   return knownFree[value] = isMade;
-}
-
-/// The number of iterations of a loop, where that is no symbol that it binds.
-std::optional<Expr> getKnownTrips(graph::WhileOp op) {
-  std::optional<Expr> limit = op.getLimit();
-  if (!limit || !op.getTrips())
-    return std::nullopt;
-  return op.getTrips()->getExpr() == *limit ? limit : std::nullopt;
-}
-
-/// The symbols that a loop, and those within it, bind in their iterations.
-llvm::SmallDenseSet<StringAttr> getBoundSymbols(Operation *loop) {
-  llvm::SmallDenseSet<StringAttr> symbols;
-  auto add = [&](std::optional<sym::ExprAttr> number) {
-    if (std::optional<StringRef> symbol = number ? number->getExpr().asSymbol() : std::nullopt)
-      symbols.insert(StringAttr::get(loop->getContext(), *symbol));
-  };
-  loop->walk([&](graph::WhileOp inner) {
-    add(inner.getTrip());
-    if (inner != loop && !getKnownTrips(inner))
-      add(inner.getTrips());
-  });
-  return symbols;
-}
-
-/// Whether a size of the operation, or of one within it, depends on one of the symbols.
-bool usesSymbols(Operation *root, const llvm::SmallDenseSet<StringAttr> &bound) {
-  if (bound.empty())
-    return false;
-  bool found = false;
-  AttrTypeWalker walker;
-  walker.addWalk([&](sym::ExprAttr attr) {
-    llvm::SetVector<StringAttr> symbols;
-    attr.getExpr().collectSymbols(symbols);
-    found |= llvm::any_of(symbols, [&](StringAttr name) { return bound.contains(name); });
-  });
-  root->walk([&](Operation *op) {
-    walker.walk(op->getAttrDictionary());
-    llvm::for_each(op->getResultTypes(), [&](Type type) { walker.walk(type); });
-  });
-  return found;
 }
 
 /// What does not depend on the iteration is computed once, before the loop.
 void Lifter::hoistInvariants(Operation *loop) {
   auto isOutside = [&](Value value, Region *region) { return !region->isAncestor(value.getParentRegion()); };
-  llvm::SmallDenseSet<StringAttr> bound = getBoundSymbols(loop);
+  llvm::SmallDenseSet<StringAttr> changing = getChangingSymbols(loop);
   auto shouldMove = [&](Operation *op, Region *) {
-    return isMemoryEffectFree(op) && !usesSymbols(op, bound) &&
+    return isMemoryEffectFree(op) && !usesSymbols(op, changing) &&
            !llvm::all_of(op->getResults(), [&](Value result) { return isFree(result); });
   };
   moveLoopInvariantCode(SmallVector<Region *>(llvm::make_pointer_range(loop->getRegions())), isOutside, shouldMove,
@@ -181,16 +132,38 @@ FlatSymbolRefAttr Lifter::makeBody(Region &region, ArrayRef<Value> captured) {
   return FlatSymbolRefAttr::get(body.getSymNameAttr());
 }
 
+/// The value of a symbol in the types of a result, as far as values of these types say.
+static Expr findSize(StringAttr symbol, TypeRange results, ValueRange values) {
+  for (auto [type, value] : llvm::zip(results, values))
+    for (auto [size, actual] : llvm::zip_equal(cast<graph::TensorType>(type).getShape(), graph::getShape(value)))
+      if (size.asSymbol() == symbol.getValue())
+        return actual;
+  return {};
+}
+
+/// Sizes that differ between both sides are further results, which bind their symbols.
 LogicalResult Lifter::lift(graph::IfOp op) {
-  for (Region &region : op->getRegions())
-    if (failed(requireKnownSizes(region)) ||
-        failed(requireTypes(op, region.front().getTerminator()->getOperandTypes(), op->getResultTypes())))
-      return failure();
+  SymbolLimits symbols = getBoundSymbols(op);
+  for (auto [symbol, limit] : symbols)
+    if (!limit || limit.isInvalid())
+      return refuseSize(op, symbol);
+  for (Region &region : op->getRegions()) {
+    Operation *yield = region.front().getTerminator();
+    GraphBuilder end(op.getLoc(), yield);
+    SmallVector<Value> yielded(yield->getOperands());
+    for (auto [symbol, limit] : symbols)
+      yielded.push_back(end.integer(findSize(symbol, op->getResultTypes(), yield->getOperands())).value());
+    yield->setOperands(yielded);
+  }
   SmallVector<Value> captured = captureOnly(op->getRegions());
   FlatSymbolRefAttr left = makeBody(op.getThenRegion(), captured), right = makeBody(op.getElseRegion(), captured);
   OpBuilder builder(op);
-  auto branch = BranchOp::create(builder, op.getLoc(), op.getResultTypes(), op.getCondition(), left, right, captured);
-  op->replaceAllUsesWith(branch);
+  SmallVector<Type> types(op->getResultTypes());
+  types.append(symbols.size(), graph::TensorType::get({}, builder.getI64Type()));
+  auto branch = BranchOp::create(builder, op.getLoc(), types, op.getCondition(), left, right, captured);
+  for (auto [entry, size] : llvm::zip_equal(symbols, branch.getResults().take_back(symbols.size())))
+    bindSymbol(builder, op.getLoc(), entry.first, size, entry.second);
+  op->replaceAllUsesWith(branch.getResults().take_front(op->getNumResults()));
   op->erase();
   return success();
 }
@@ -217,7 +190,7 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
   size_t states = op.getCarried().size();
   Block &block = op.getBody().front();
   TypeRange passed = TypeRange(block.getArgumentTypes()).take_front(states);
-  if (failed(requireKnownSizes(op.getBody())) || failed(requireTypes(op, op.getCarried().getTypes(), passed)) ||
+  if (failed(requireTypes(op, op.getCarried().getTypes(), passed)) ||
       failed(requireTypes(op, TypeRange(block.getTerminator()->getOperandTypes()).take_front(states), passed)))
     return failure();
   hoistInvariants(op);
@@ -244,41 +217,48 @@ std::optional<int64_t> getConstant(Value scalar) {
 
 bool isTrue(Value scalar) { return !scalar || getConstant(scalar) == 1; }
 
-/// Lets a symbol have the value of an integer scalar from here on.
-void bindSymbol(OpBuilder &builder, Location location, Expr symbol, Value scalar, Expr bound) {
-  auto type = cast<graph::TensorType>(scalar.getType());
-  OpaqueBuilder body(builder, location, Expr::constant(builder.getContext(), 1), scalar, type);
-  body.store(0, body.tile(), body.load(0, body.tile()));
-  OpaqueOp binder = body.finish();
-  binder->setAttr("binds", builder.getStringAttr(*symbol.asSymbol()));
-  binder->setAttr("bound", bound.attr());
+/// Lets a loop carry sizes of what it carries: each iteration binds their symbols. `carried` and `next` are what the
+/// loop and the end of its body have.
+static void carrySizes(graph::WhileOp op, ArrayRef<CarriedSize> sizes, SmallVectorImpl<Value> &carried,
+                       SmallVectorImpl<Value> &next) {
+  Block &block = op.getBody().front();
+  GraphBuilder outside(op.getLoc(), op), inside(op.getLoc(), block.getTerminator());
+  OpBuilder begin(&block, block.begin());
+  for (auto [index, size] : llvm::enumerate(sizes)) {
+    Value first = outside.integer(size.first).value();
+    carried.insert(carried.begin() + index, first);
+    next.insert(next.begin() + 1 + index, inside.integer(size.next).value());
+    Value argument = block.insertArgument(1 + index, first.getType(), op.getLoc());
+    bindSymbol(begin, op.getLoc(), size.within, argument, size.limit);
+  }
 }
 
-/// Loops count their iterations only where the body asks for the number, the limit is no size, or as many values are
-/// collected: as many of those that fit the limit are what they give.
+/// Loops count their iterations only where the body asks for the number, sizes follow it, the limit is no size, or as
+/// many values are collected: as many of those that fit the limit are what they give.
 LogicalResult Lifter::lift(graph::WhileOp op) {
   Block &block = op.getBody().front();
   Operation *yield = block.getTerminator();
   size_t states = op.getCarried().size();
-  TypeRange passed = TypeRange(block.getArgumentTypes()).drop_front();
   std::optional<sym::ExprAttr> trip = op.getTrip();
-  if (failed(requireKnownSizes(op.getBody())) ||
-      (!trip && (failed(requireTypes(op, op.getCarried().getTypes(), passed)) ||
-                 failed(requireTypes(op, TypeRange(yield->getOperandTypes()).slice(1, states), passed)))))
-    return failure();
   hoistInvariants(op);
   Value limit = op.getMaxTrip();
   std::optional<Expr> trips = op.getLimit();
   bool isLimited = limit && !trips, isOpen = !isTrue(op.getCondition()) || !isTrue(yield->getOperand(0)) || isLimited;
-  bool countsCollected = isOpen && op.getNumCollected() > 0;
+  bool countsCollected = llvm::any_of(op.getResults().drop_front(states), [&](Value collected) {
+    return !trips || graph::getShape(collected)[0] != *trips;
+  });
   if (trip && !trips)
-    return op.emitError("what it carries grows without a limit; give it one that is a constant or a size");
+    return refuseSize(op, StringAttr::get(op.getContext(), *trip->getExpr().asSymbol()));
   if (countsCollected && !trips)
     return op.emitError("the number of values that it collects has no bound; give it a limit that is a constant or a "
                         "size, or collect into a tensor of a known size");
   GraphBuilder outside(op.getLoc(), op), inside(op.getLoc(), yield);
   SmallVector<Value> carried(op.getCarried()), next(yield->getOperands());
-  SmallVector<Type> types(op.getCarried().getTypes());
+  SmallVector<CarriedSize> sizes = getCarriedSizes(op);
+  for (const CarriedSize &size : sizes)
+    if (!size.limit || size.limit.isInvalid())
+      return refuseSize(op, size.within);
+  carrySizes(op, sizes, carried, next);
   BlockArgument number = block.getArgument(0);
   bool counts = isLimited || countsCollected || trip || !number.use_empty();
   if (counts) {
@@ -292,23 +272,24 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
       next[0] = (Tensor(inside, next[0]) & (later < Tensor(inside, limit))).value();
     }
     carried.insert(carried.begin(), zero);
-    types.insert(types.begin(), number.getType());
     next.insert(next.begin() + 1, later.value());
   } else {
     block.eraseArgument(0);
+  }
+  if (trip) {
+    OpBuilder begin(&block, block.begin());
+    bindSymbol(begin, op.getLoc(), StringAttr::get(op.getContext(), *trip->getExpr().asSymbol()), number, *trips);
   }
   if (isOpen && !op.getCondition())
     op.getConditionMutable().assign(outside.scalar(1, outside.getI1Type()).value());
   if (!isOpen)
     next.erase(next.begin());
+  std::optional<Expr> knownTrips = getKnownTrips(op);
   yield->setOperands(next);
   SmallVector<int64_t> collectedAs = yieldOnce(yield, isOpen ? 1 : 0, carried.size());
 
-  if (trip) {
-    OpBuilder first(&block, block.begin());
-    bindSymbol(first, op.getLoc(), trip->getExpr(), number, *trips);
-  }
-  types.erase(types.begin() + counts, types.end());
+  size_t added = carried.size() - states;
+  SmallVector<Type> types(ValueRange(carried).take_front(added).getTypes());
   llvm::append_range(types, op.getResults().take_front(states).getTypes());
   for (Value collected : op.getResults().drop_front(states)) {
     auto type = cast<graph::TensorType>(collected.getType());
@@ -322,10 +303,13 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   auto loop = LoopOp::create(builder, op.getLoc(), types, makeBody(op.getBody(), captured),
                              trips ? trips->attr() : sym::ExprAttr(), isOpen ? op.getCondition() : Value(), carried,
                              ValueRange(), captured, builder.getDenseI64ArrayAttr(collectedAs));
-  SmallVector<Value> results(loop.getResults().drop_front(carried.size() - states));
-  if (trip && !getKnownTrips(op)) {
+  for (auto [index, size] : llvm::enumerate(sizes))
+    if (size.behind)
+      bindSymbol(builder, op.getLoc(), size.behind, loop.getResult(counts + index), size.limit);
+  SmallVector<Value> results(loop.getResults().drop_front(added));
+  if (trip && !knownTrips) {
     Expr made = op.getTrips()->getExpr();
-    bindSymbol(builder, op.getLoc(), made, loop.getResult(0), *trips);
+    bindSymbol(builder, op.getLoc(), builder.getStringAttr(*made.asSymbol()), loop.getResult(0), *trips);
     for (Value &whole : MutableArrayRef(results).drop_front(countsCollected ? states : results.size()))
       whole = slice(Tensor(outside, whole), 0, outside.size(0), made).value();
   } else if (countsCollected) {

@@ -70,6 +70,31 @@ KNOWN = {
         ({"x": ONES, "m": np.array(1)}, [np.repeat([[1, 1, 1, 3]], 2, 0), np.full((1, 2), 6)]),
         ({"x": ONES, "m": np.array(0)}, [ONES, np.zeros((0, 2))]),
     ],
+    # What is carried shrinks as data decide, and holds the last elements of what grows.
+    """(float[n] x, int64 m) => (float[k] y, float[l] z) {
+        one = Constant<value_float = 1.0>() none = Constant<value_float = 0.0>()
+        start = Constant<value_ints = [-2]>() end = Constant<value_ints = [1000]>() axis = Constant<value_ints = [0]>()
+        y, z = Loop<body = b (int64 i, bool c, float[p] s, float[q] w) => (bool d, float[r] t, float[v] u) {
+            d = Identity(c) less = Sub(s, one) isKept = Greater(less, none) t = Compress<axis = 0>(less, isKept)
+            e = ReduceSum<keepdims = 1>(s) longer = Concat<axis = 0>(w, e) u = Slice(longer, start, end, axis) }>(m, , x, x)
+    }""": [
+        ({"x": np.array([1, 4, 2, 3], np.float32), "m": np.array(3)}, [np.array([1]), np.array([6, 3])]),
+        ({"x": np.array([1, 4, 2, 3], np.float32), "m": np.array(7)}, [np.zeros(0), np.zeros(2)]),
+        ({"x": np.array([1], np.float32), "m": np.array(1)}, [np.zeros(0), np.ones(2)]),
+        ({"x": np.array([1, 4], np.float32), "m": np.array(0)}, [np.array([1, 4]), np.array([1, 4])]),
+    ],
+    # Both sides of a branch give other sizes, in a loop that keeps them all.
+    """(float[n] x, int64 m) => (float[k] y) {
+        two = Constant<value_int = 2>() zero = Constant<value_int = 0>() none = Constant<value = float[0] {}>()
+        y = Loop<body = b (int64 i, bool c, float[p] s) => (bool d, float[q] t) {
+            d = Identity(c) rest = Mod(i, two) isEven = Equal(rest, zero)
+            e = If<then_branch = left () => (float[r] f) { f = Concat<axis = 0>(x, x) },
+                   else_branch = right () => (float[v] g) { g = Neg(x) }>(isEven)
+            t = Concat<axis = 0>(s, e) }>(m, , none)
+    }""": [
+        ({"x": X, "m": np.array(3)}, [np.concatenate([X, X, -X, X, X])]),
+        ({"x": X, "m": np.array(0)}, [np.zeros(0)]),
+    ],
     # Sizes follow from the number of the iteration.
     """(float[n] x, int64 m) => (float y, float[k] all) {
         one = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>() none = Constant<value_float = 0.0>()
@@ -124,6 +149,20 @@ class Scope:
     def number(self):
         changed = self.add("Add", [self.pick("i"), self.constant(self.program.random.randint(1, 5), np.int64)])
         return self.add("Mod", [changed, self.constant(97, np.int64)], "i")
+
+    def selected(self, rows):
+        """The rows that data select."""
+        sums = self.add("ReduceSum", [rows, self.constant([1], np.int64)], keepdims=0)
+        return self.add("Compress", [rows, self.add("Greater", [sums, self.constant(0, np.float32)])], axis=0)
+
+    def chosen(self, rows):
+        """Some rows, or those that data select."""
+        sides = []
+        for make in (lambda side: side.selected(rows), lambda side: side.add("Tanh", [rows])):
+            side = Scope(self.program, self, self.depth + 1)
+            output = make(side)
+            sides.append(helper.make_graph(side.nodes, self.program.fresh(), [], [info(output, "h")]))
+        return self.add("If", [self.condition()], then_branch=sides[0], else_branch=sides[1])
 
     def matrix(self):
         choice = self.program.random.random()
@@ -184,6 +223,9 @@ class Scope:
             more = [body.pick("h"), rows] if draw.random() < 0.3 else [rows, body.pick("h")]
             if draw.random() < 0.5:
                 more.append(body.add("ReduceSum", [body.pick("h"), body.constant([0], np.int64)], keepdims=1))
+            if draw.random() < 0.4:
+                place = draw.randrange(len(more))
+                more[place] = draw.choice([body.selected, body.chosen])(more[place])
             outputs.insert(3, info(body.add("Concat", more, axis=0), "h"))
             inputs.append(info(rows, "h"))
         graph = helper.make_graph(body.nodes, self.program.fresh(), inputs, outputs)

@@ -86,8 +86,10 @@ LogicalResult WhileOp::verifyRegions() {
   if (failed(requireArrives(*this, getCarried(), typesAt(zero), "carried values")) ||
       failed(requireArrives(*this, next, typesAt(getTrip() ? getTrip()->getExpr() + 1 : zero), "carried values")))
     return failure();
-  if (getTrips() && last != ArrayRef(typesAt(getTrips()->getExpr())))
-    return emitOpError("has results of other sizes than its last iteration");
+  if (getTrips())
+    for (auto [type, result] : llvm::zip_equal(typesAt(getTrips()->getExpr()), last))
+      if (!arrives(cast<TensorType>(type), cast<TensorType>(result)))
+        return emitOpError("can't end with ") << type << " as " << result;
   if (!getTrips() && (failed(requireArrives(*this, getCarried(), last, "results")) ||
                       failed(requireArrives(*this, next, last, "results"))))
     return failure();
@@ -111,7 +113,8 @@ std::optional<sym::Expr> WhileOp::getLimit() {
   if (!limit)
     return std::nullopt;
   if (auto sizes = limit.getDefiningOp<SizesOp>())
-    return getSizeBounds(*this).simplify(sym::Expr::max(sizes.getSizes().front(), sym::Expr::constant(getContext(), 0)));
+    return getSizeBounds(*this).simplify(
+        sym::Expr::max(sizes.getSizes().front(), sym::Expr::constant(getContext(), 0)));
   DenseIntElementsAttr constant;
   if (!matchPattern(limit, m_Constant(&constant)))
     return std::nullopt;

@@ -108,7 +108,7 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &tables) {
 LogicalResult BranchOp::verifySymbolUses(SymbolTableCollection &tables) {
   SmallVector<Type> arguments(getCaptured().getTypes()), results(getResultTypes());
   for (FlatSymbolRefAttr body : {getThenBodyAttr(), getElseBodyAttr()})
-    if (failed(requireBody(*this, tables, body, arguments, results)))
+    if (failed(requireBody(*this, tables, body, arguments, results, /*resizedArguments=*/0, results.size())))
       return failure();
   return success();
 }

@@ -21,27 +21,43 @@ Expr CarriedSizes::at(Expr size, Expr trip) const {
       [&](StringRef name) { return name == number.asSymbol() ? std::optional(trip) : std::nullopt; });
 }
 
-mlir::Type CarriedSizes::typeAt(mlir::Type type, Expr trip) const {
-  if (!number)
-    return type;
-  auto tensor = cast<graph::TensorType>(type);
-  return tensor.withShape(map_to_vector(tensor.getShape(), [&](Expr size) { return at(size, trip); }));
+bool CarriedSizes::isOfBody(Expr size) const {
+  const SizeFacts::Symbols &symbols = builder.sizeFacts().symbols();
+  SetVector<mlir::StringAttr> used;
+  size.collectSymbols(used);
+  return any_of(used, [&](mlir::StringAttr name) {
+    auto symbol = symbols.find(name.str());
+    return symbol == symbols.end() || size_t(symbol - symbols.begin()) >= declared || Expr::symbol(name) == number ||
+           changing.contains(name);
+  });
 }
 
-/// Whether the change is the same in every iteration, and never negative.
-bool CarriedSizes::isGrowth(Expr change) const {
-  const SizeFacts &facts = builder.sizeFacts();
-  SetVector<mlir::StringAttr> symbols;
-  change.collectSymbols(symbols);
-  return facts.interval(change).lo >= 0 && all_of(symbols, [&](mlir::StringAttr name) {
-           auto symbol = facts.symbols().find(name.str());
-           return symbol != facts.symbols().end() && size_t(symbol - facts.symbols().begin()) < declared &&
-                  Expr::symbol(name) != number;
-         });
+bool CarriedSizes::isOfBody(mlir::Type type) const {
+  return any_of(cast<graph::TensorType>(type).getShape(), [&](Expr size) { return isOfBody(size); });
+}
+
+SmallVector<mlir::Type> CarriedSizes::lastTypes(Expr trips) {
+  DenseMap<Expr, Expr> last;
+  return map_to_vector(carried, [&](mlir::Type type) -> mlir::Type {
+    auto tensor = cast<graph::TensorType>(type);
+    return tensor.withShape(map_to_vector(tensor.getShape(), [&](Expr size) {
+      if (std::optional<StringRef> name = size.asSymbol(); name && changing.contains(StringRef(*name))) {
+        Expr &behind = last[size];
+        if (!behind)
+          behind = builder.sizeFacts().fresh("last", SymbolOrigin::Data, sym::Interval::size());
+        return behind;
+      }
+      return number ? at(size, trips) : size;
+    }));
+  });
 }
 
 CarriedSizes::Outcome CarriedSizes::learn(ArrayRef<mlir::Value> next) {
+  SizeFacts &facts = builder.sizeFacts();
   bool agrees = true;
+  // Sizes that are equal before and behind the body have one name.
+  DenseMap<std::pair<Expr, Expr>, Expr> named;
+  DenseMap<Expr, Expr> laterOf;
   for (auto [type, value] : zip_equal(carried, next)) {
     auto before = cast<graph::TensorType>(type), after = cast<graph::TensorType>(value.getType());
     if (before.getElementType() != after.getElementType() || before.getRank() != after.getRank())
@@ -49,15 +65,22 @@ CarriedSizes::Outcome CarriedSizes::learn(ArrayRef<mlir::Value> next) {
     Shape shape(before.getShape());
     for (auto [size, later] : zip_equal(shape, after.getShape())) {
       Expr expected = number ? at(size, number + 1) : size;
-      if (expected == later)
+      bool isNamed = size.asSymbol() && changing.contains(*size.asSymbol());
+      if (isNamed ? laterOf.try_emplace(size, later).first->second == later : expected == later)
         continue;
-      // A size that follows the iteration already has been learnt wrongly.
-      if (expected != size || !isGrowth(later - size))
-        return Outcome::Differs;
-      if (!number)
-        declareTrip();
-      size = size + number * (later - size);
       agrees = false;
+      Expr change = later - size;
+      if (!isNamed && expected == size && !isOfBody(change) && facts.interval(change).lo >= 0) {
+        if (!number)
+          declareTrip();
+        size = size + number * change;
+        continue;
+      }
+      Expr &symbol = named[{size, later}];
+      if (!symbol)
+        symbol = facts.fresh("carried", SymbolOrigin::Data, sym::Interval::size());
+      changing.insert(*symbol.asSymbol());
+      size = symbol;
     }
     type = before.withShape(shape);
   }

@@ -2,11 +2,13 @@
 #define FREESTONE_COMPILER_IMPORT_OPERATORS_CARRIEDSIZES_H
 
 #include "compiler/import/ModelBuilder.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace freestone::importer {
 
 /// The sizes of what a loop carries, learnt by building its body: at first as if they stayed the same, then as they
-/// follow the number of the iteration. A size that is s before the loop and grows by c is s + c * trip.
+/// follow the number of the iteration, or else change. A size that is s before the loop and always grows by c is
+/// s + c * trip; others are symbols that each iteration binds.
 class CarriedSizes {
 public:
   /// `most` is the number of iterations at most; null: unknown. With `readsTrip`, sizes in the body follow from the
@@ -25,22 +27,26 @@ public:
     Agrees,
     /// The body must be built again, with the types as they are now.
     Again,
-    /// A size changes in a way that does not follow the number of the iteration.
+    /// The rank or the type of a value changes.
     Differs
   };
   /// What the body gave for the next iteration.
   Outcome learn(llvm::ArrayRef<mlir::Value> next);
-  /// A type within the body where the iteration's number is another.
-  mlir::Type typeAt(mlir::Type type, Expr trip) const;
+  /// The types behind a loop of `trips` iterations; null where no size follows them.
+  llvm::SmallVector<mlir::Type> lastTypes(Expr trips);
+  /// Whether the body determines a size of a type.
+  bool isOfBody(mlir::Type type) const;
 
 private:
   Expr at(Expr size, Expr trip) const;
-  bool isGrowth(Expr change) const;
+  bool isOfBody(Expr size) const;
   void declareTrip();
 
   ModelBuilder &builder;
   llvm::SmallVector<mlir::Type> carried;
   Expr most, number;
+  /// The names of sizes that follow no number.
+  llvm::StringSet<> changing;
   size_t declared = 0;
 };
 

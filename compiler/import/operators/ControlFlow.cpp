@@ -277,10 +277,12 @@ void loopWhile(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOu
     op.setTripAttr(sizes.trip().attr());
     op.setTripsAttr(trips.attr());
   }
-  SmallVector<mlir::Type> types;
-  for (mlir::Type type : sizes.types())
-    types.push_back(sizes.typeAt(type, trips));
+  SmallVector<mlir::Type> types = sizes.lastTypes(trips);
   for (mlir::Value value : ArrayRef(made).drop_front(states + 1)) {
+    if (sizes.isOfBody(value.getType())) {
+      node.refuse("it collects values whose shape changes from one iteration to the next");
+      return;
+    }
     Shape shape = {trips ? trips : freshTrips()};
     llvm::append_range(shape, tensorType(value).getShape());
     types.push_back(tensorType(value).withShape(shape));
