@@ -49,10 +49,9 @@ private:
 
 /// Memory is planned before a run.
 LogicalResult refuseSize(Operation *op, StringAttr symbol) {
-  return op->emitError("the size '")
-         << symbol.getValue()
-         << "', which depends on what a branch or an iteration does, has no limit; give the "
-            "loop one that is a constant or a size (--max-trip), or pad to a known size";
+  return op->emitError("a size that depends on what a branch or an iteration does has no limit; give the loop one that "
+                       "is a constant or a size (--max-trip), or pad to a known size: '")
+         << symbol.getValue() << "'";
 }
 
 LogicalResult requireTypes(Operation *op, TypeRange actual, TypeRange expected) {

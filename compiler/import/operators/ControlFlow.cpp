@@ -226,9 +226,9 @@ void loopWhile(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOu
       return;
     carried.push_back(state.value());
   }
-  Tensor most = bound ? builder.integer(bound) : limit ? reshape(limit, {}) : limit;
+  Tensor most = bound ? builder.integer(bound) : limit && !limit.content() ? reshape(limit, {}) : Tensor();
   Tensor first = condition && !runsOut ? reshape(condition, {}) : Tensor();
-  if ((limit && !most) || (condition && !runsOut && !first))
+  if (builder.stopped())
     return;
   auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
   size_t states = carried.size();
@@ -258,7 +258,7 @@ void loopWhile(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOu
     made = *outputs;
     outcome = sizes.learn(ArrayRef(made).slice(1, states));
     if (outcome == CarriedSizes::Outcome::Differs) {
-      node.refuse("the shape of what it carries changes from one iteration to the next");
+      node.refuse("the rank or the type of what it carries changes from one iteration to the next");
       return;
     }
     if (sizes.trip() && !bound) {
@@ -328,7 +328,10 @@ void loop(Node &node) {
     }
   }
   Expr bound = content ? content->front().asExpr() : Expr();
-  if (!limit && builder.options.maxTrip > 0)
+  // Exporters write the greatest integer where there is no limit.
+  if (bound && bound.asConstant().value_or(0) >= std::numeric_limits<int32_t>::max())
+    bound = Expr();
+  if ((!limit || (content && !bound)) && builder.options.maxTrip > 0)
     bound = builder.size(builder.options.maxTrip);
   loopWhile(node, *body, bound, runsOut && bound, readsTrip);
 }
