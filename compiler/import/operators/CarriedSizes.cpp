@@ -12,8 +12,10 @@ CarriedSizes::CarriedSizes(ModelBuilder &builder, ArrayRef<mlir::Value> first, E
 
 void CarriedSizes::declareTrip() {
   SizeFacts &facts = builder.sizeFacts();
-  int64_t highest = most ? facts.interval(most).hi : sym::Interval::plusInfinity;
-  number = facts.fresh("trip", SymbolOrigin::Data, {0, std::max<int64_t>(highest, 1)});
+  int64_t end = most ? facts.interval(most).hi : sym::Interval::plusInfinity;
+  bool isKnown = end != sym::Interval::plusInfinity;
+  // Of two values at least: a symbol of one would be replaced by it.
+  number = facts.fresh("trip", SymbolOrigin::Data, {0, isKnown ? std::max<int64_t>(end - 1, 1) : end});
 }
 
 Expr CarriedSizes::at(Expr size, Expr trip) const {
