@@ -333,7 +333,7 @@ void loop(Node &node) {
     bound = Expr();
   if ((!limit || (content && !bound)) && builder.options.maxTrip > 0)
     bound = builder.size(builder.options.maxTrip);
-  loopWhile(node, *body, bound, runsOut && bound, readsTrip);
+  loopWhile(node, *body, bound, runsOut && bound, readsTrip && bound);
 }
 
 /// An axis of scanned tensors, and whether they are read from the end; the lists may be absent.
