@@ -83,6 +83,20 @@ KNOWN = {
         ({"x": np.array([1], np.float32), "m": np.array(1)}, [np.zeros(0), np.ones(2)]),
         ({"x": np.array([1, 4], np.float32), "m": np.array(0)}, [np.array([1, 4]), np.array([1, 4])]),
     ],
+    # A sequence becomes longer, and shorter, until data end the loop; its elements are read from the end.
+    """(float[n] x, int64 m) => (float[k, n] y, float[l] z, int64 length, float[n] sum) {
+        empty = SequenceEmpty() first = Constant<value_int = 0>() last = Constant<value_int = -1>() none = Sub(x, x)
+        most = Constant<value_float = 30.0>()
+        s, sum = Loop<body = b (int64 i, bool c, seq(float[n]) p, float[n] v) => (bool d, seq(float[n]) t, float[n] w) {
+            f = Cast<to = 1>(i) e = Add(x, f) q = SequenceInsert(p, e) r = SequenceInsert(q, x, first)
+            t = SequenceErase(r) g = SequenceAt(r, last) w = Add(v, g)
+            a = ReduceSum<keepdims = 0>(w) d = Less(a, most) }>(m, , empty, none)
+        y = ConcatFromSequence<axis = 0, new_axis = 1>(s) z = ConcatFromSequence<axis = 0>(s) length = SequenceLength(s)
+    }""": [
+        ({"x": X, "m": np.array(3)}, [np.tile(X, (3, 1)), np.tile(X, 3), np.array(3), 3 * X + 3]),
+        ({"x": X, "m": np.array(100)}, [np.tile(X, (4, 1)), np.tile(X, 4), np.array(4), 4 * X + 6]),
+        ({"x": X, "m": np.array(0)}, [np.zeros((0, 3)), np.zeros(0), np.array(0), np.zeros(3)]),
+    ],
     # Both sides of a branch give other sizes, in a loop that keeps them all.
     """(float[n] x, int64 m) => (float[k] y) {
         two = Constant<value_int = 2>() zero = Constant<value_int = 0>() none = Constant<value = float[0] {}>()

@@ -1,71 +1,22 @@
 // Branches and loops. A branch with a condition known during import is inlined. A loop whose number of iterations is a
-// size is a scan. A short one is unrolled where it carries sequences, or sizes follow from its iterations.
+// size is a scan. A short one is unrolled where it carries sequences, or sizes follow from its iterations; others are
+// built by WhileLoop.
 #include "compiler/expressions/Scan.h"
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
 #include "compiler/import/SizeInputs.h"
-#include "compiler/import/operators/CarriedSizes.h"
+#include "compiler/import/operators/Regions.h"
+#include "compiler/import/operators/WhileLoop.h"
 
 using namespace llvm;
 
 namespace freestone::importer {
 namespace {
 
-using Values = std::vector<ModelValue>;
-
 /// Longer loops are not unrolled.
 constexpr int64_t maxUnrolled = 64;
 /// The same for loops that could run as loops, in models that are not trained.
 constexpr int64_t maxUnrolledInference = 4;
-
-const onnx::GraphProto *bodyOf(Node &node, StringRef name) {
-  const onnx::AttributeProto *attribute = node.attribute(name);
-  if (attribute && attribute->has_g())
-    return &attribute->g();
-  node.reject("the body '" + name + "' is missing");
-  return nullptr;
-}
-
-/// The known value of a bool or integer scalar.
-std::optional<int64_t> knownScalar(Tensor tensor) {
-  const Content *content = tensor ? tensor.constant() : nullptr;
-  return content && content->size() == 1 ? content->front().asConstantInteger() : std::nullopt;
-}
-
-/// The values of a body's outputs in the program; nothing if one of them is no tensor.
-std::optional<SmallVector<mlir::Value>> tensorsOf(Node &node, const Values &values) {
-  SmallVector<mlir::Value> tensors;
-  for (const ModelValue &value : values) {
-    if (value.kind != ModelValue::Kind::Tensor) {
-      node.refuse("its body gives sequences or optionals, whose number only the run knows");
-      return std::nullopt;
-    }
-    if (!value.tensor)
-      return std::nullopt;
-    tensors.push_back(value.tensor.value());
-  }
-  return tensors;
-}
-
-/// Builds a body into a region of an operation that exists, with arguments of these types.
-template <typename Build>
-std::optional<SmallVector<mlir::Value>> buildRegion(Node &node, mlir::Region &region, ArrayRef<mlir::Type> arguments,
-                                                    Build build) {
-  ModelBuilder &builder = node.builder();
-  mlir::OpBuilder::InsertionGuard guard(builder);
-  mlir::Block *block = builder.createBlock(&region);
-  Values values;
-  for (mlir::Type type : arguments)
-    values.push_back(builder.fromValue(block->addArgument(type, builder.getLoc())));
-  ModelBuilder::RegionScope inside(builder);
-  std::optional<Values> outputs = build(values);
-  std::optional<SmallVector<mlir::Value>> tensors = outputs ? tensorsOf(node, *outputs) : std::nullopt;
-  if (tensors)
-    builder.create<graph::YieldOp>(*tensors);
-  return tensors;
-}
-
-graph::TensorType tensorType(mlir::Value value) { return cast<graph::TensorType>(value.getType()); }
 
 /// A type that both values can be passed as: sizes that differ are new symbols.
 mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs) {
@@ -81,11 +32,6 @@ mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs) {
     else
       shape.push_back(node.builder().sizeFacts().fresh("joined", SymbolOrigin::Data, sym::Interval::size()));
   return lhs.withShape(shape);
-}
-
-void setResults(Node &node, mlir::Operation *op) {
-  for (auto [index, result] : enumerate(op->getResults()))
-    node.setOutput(index, node.builder().fromValue(result));
 }
 
 void ifNode(Node &node) {
@@ -137,8 +83,7 @@ bool unroll(Node &node, const onnx::GraphProto &body, int64_t trips) {
     if (!outputs)
       return false;
     goOn = outputs->front().tensor;
-    if (!knownScalar(goOn))
-      return node.refuse("whether it goes on depends on data, and it carries sequences"), false;
+    assert(knownScalar(goOn) && "nothing but the limit ends an unrolled loop");
     for (size_t index = 0; index < carried.size(); ++index)
       carried[index] = (*outputs)[index + 1];
     for (size_t index = 0; index < collected.size(); ++index)
@@ -214,82 +159,6 @@ bool scanNumbers(Node &node, const onnx::GraphProto &body, Expr count) {
   return !results.empty();
 }
 
-/// Builds a loop that data may end, or whose sizes follow its iterations. `runsOut`: nothing but the limit `bound` ends
-/// it. `readsTrip`: sizes follow from the number of the iteration.
-void loopWhile(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOut, bool readsTrip) {
-  ModelBuilder &builder = node.builder();
-  Tensor limit = node.optionalInput(0), condition = node.optionalInput(1);
-  SmallVector<mlir::Value> carried;
-  for (int64_t index = 2; index < node.inputCount(); ++index) {
-    Tensor state = node.input(index);
-    if (!state)
-      return;
-    carried.push_back(state.value());
-  }
-  Tensor most = bound ? builder.integer(bound) : limit && !limit.content() ? reshape(limit, {}) : Tensor();
-  Tensor first = condition && !runsOut ? reshape(condition, {}) : Tensor();
-  if (builder.stopped())
-    return;
-  auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
-  size_t states = carried.size();
-  CarriedSizes sizes(builder, carried, bound, readsTrip);
-  graph::WhileOp op;
-  SmallVector<mlir::Value> made;
-  for (auto outcome = CarriedSizes::Outcome::Again; outcome == CarriedSizes::Outcome::Again;) {
-    if (op)
-      op.erase();
-    op = graph::WhileOp::create(builder, builder.getLoc(), mlir::TypeRange(), valueOf(most), valueOf(first), carried,
-                                /*trip=*/nullptr, /*trips=*/nullptr);
-    SmallVector<mlir::Type> arguments = {graph::TensorType::get({}, builder.getI64Type())};
-    llvm::append_range(arguments, sizes.types());
-    sizes.beginBody();
-    auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
-      if (readsTrip)
-        values.front() = builder.integer(sizes.trip());
-      // Within the body ONNX's condition is true.
-      values.insert(values.begin() + 1, ModelValue(builder.scalar(1, builder.getI1Type())));
-      std::optional<Values> results = node.importer().importBody(body, values);
-      if (results && results->front().tensor)
-        results->front() = reshape(results->front().tensor, {});
-      return results;
-    });
-    if (!outputs)
-      return;
-    made = *outputs;
-    outcome = sizes.learn(ArrayRef(made).slice(1, states));
-    if (outcome == CarriedSizes::Outcome::Differs) {
-      node.refuse("the rank or the type of what it carries changes from one iteration to the next");
-      return;
-    }
-    if (sizes.trip() && !bound) {
-      node.refuse("what it carries grows without a limit; give the loop one that is a constant or a size (--max-trip)");
-      return;
-    }
-  }
-  SizeFacts &facts = builder.sizeFacts();
-  auto freshTrips = [&] {
-    return facts.fresh("trips", SymbolOrigin::Data,
-                       {0, bound ? facts.interval(bound).hi : sym::Interval::plusInfinity});
-  };
-  Expr trips;
-  if (sizes.trip()) {
-    trips = runsOut ? facts.simplify(Expr::max(bound, builder.size(0))) : freshTrips();
-    op.setTripAttr(sizes.trip().attr());
-    op.setTripsAttr(trips.attr());
-  }
-  SmallVector<mlir::Type> types = sizes.lastTypes(trips);
-  for (mlir::Value value : ArrayRef(made).drop_front(states + 1)) {
-    if (sizes.isOfBody(value.getType())) {
-      node.refuse("it collects values whose shape changes from one iteration to the next");
-      return;
-    }
-    Shape shape = {trips ? trips : freshTrips()};
-    llvm::append_range(shape, tensorType(value).getShape());
-    types.push_back(tensorType(value).withShape(shape));
-  }
-  setResults(node, withResults(builder, op, types));
-}
-
 void loop(Node &node) {
   const onnx::GraphProto *body = bodyOf(node, "body");
   if (!body)
@@ -309,17 +178,14 @@ void loop(Node &node) {
   int64_t most = node.builder().options.keepWeights ? maxUnrolled : maxUnrolledInference;
   bool isShort = runsOut && trips && *trips > 0 && *trips <= most;
   bool readsTrip = findSizeInputs(*body).contains(body->input(0).name());
-  if ((isShort && readsTrip) || (carriesSequence && trips && *trips <= maxUnrolled)) {
+  // The elements of unrolled sequences may have any shapes.
+  if ((isShort && readsTrip) || (carriesSequence && runsOut && trips && *trips <= maxUnrolled)) {
     unroll(node, *body, *trips);
-    return;
-  }
-  if (carriesSequence) {
-    node.refuse("a loop that carries sequences must have a small constant number of iterations");
     return;
   }
   ModelBuilder &builder = node.builder();
   const Content *content = limit ? limit.content() : nullptr;
-  if (Expr count = content && runsOut && !readsTrip ? content->front().asExpr() : Expr()) {
+  if (Expr count = content && runsOut && !readsTrip && !carriesSequence ? content->front().asExpr() : Expr()) {
     if (scanNumbers(node, *body, count) || builder.stopped())
       return;
     if (isShort) {
@@ -333,7 +199,7 @@ void loop(Node &node) {
     bound = Expr();
   if ((!limit || (content && !bound)) && builder.options.maxTrip > 0)
     bound = builder.size(builder.options.maxTrip);
-  loopWhile(node, *body, bound, runsOut && bound, readsTrip && bound);
+  buildWhile(node, *body, bound, runsOut && bound, readsTrip && bound);
 }
 
 /// An axis of scanned tensors, and whether they are read from the end; the lists may be absent.
