@@ -28,9 +28,9 @@ class Graph:
 class Decoder(Graph):
     """`beams` rows are written side by side, those with the greatest sums of logarithms of probabilities; one: greedily."""
 
-    def __init__(self, beams, width, heads, words):
+    def __init__(self, beams, width, heads, words, end):
         super().__init__()
-        self.beams, self.width, self.heads, self.words = beams, width, heads, words
+        self.beams, self.width, self.heads, self.words, self.end = beams, width, heads, words, end
 
     def split(self, x, rows):
         """[rows, k, width] → [rows, heads, k, width / heads]"""
@@ -68,7 +68,7 @@ class Decoder(Graph):
         return self.add("Reshape", [self.add("Mod", [place, words]), column]), self.add("Reshape", [best, column]), rows
 
     def build(self):
-        """Inputs: `memory` [1, t, width], and the most words, `most`; a word that never comes would end the sequence."""
+        """Inputs: `memory` [1, t, width], and the most words, `most`. The word `end` in a row ends the loop."""
         info, known = helper.make_tensor_value_info, [self.beams, self.heads, None, self.width // self.heads]
         memory = (self.turn(self.split("memory", 1)), self.split("memory", 1))
         outside, self.nodes = self.nodes, []
@@ -81,7 +81,7 @@ class Decoder(Graph):
             written, keys, values = (self.add("Gather", [x, rows], axis=0) for x in (written, keys, values))
             sums = [best]
         longer = self.add("Concat", [written, word], axis=1)
-        ends = self.add("Equal", [self.add("ReduceMax", [word], keepdims=0), self.constant(-1)])
+        ends = self.add("Equal", [self.add("ReduceMax", [word], keepdims=0), self.constant(self.end)])
         outputs = [info(self.add("Not", [ends]), TensorProto.BOOL, []), info(longer, TensorProto.INT64, [self.beams, None])]
         inputs = [info("number", TensorProto.INT64, []), info("goes_on", TensorProto.BOOL, [])]
         inputs.append(info("written", TensorProto.INT64, [self.beams, None]))
@@ -107,5 +107,6 @@ class Decoder(Graph):
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
 
-def decoder(beams, width=256, heads=8, words=1000):
-    return Decoder(beams, width, heads, words).build()
+def decoder(beams, width=256, heads=8, words=1000, end=-1):
+    """Without `end`, a word from 0 to `words`, the loop goes on to its limit."""
+    return Decoder(beams, width, heads, words, end).build()

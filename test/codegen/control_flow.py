@@ -317,7 +317,7 @@ def interpret(folder, model, feeds):
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 30
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 24
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     os.environ["FREESTONE_CHECK_ORDER"] = "1"
     check_known(folder)
