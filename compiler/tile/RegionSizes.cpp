@@ -37,8 +37,11 @@ bool tile::usesSymbols(Operation *root, const llvm::SmallDenseSet<StringAttr> &s
 }
 
 std::optional<Expr> tile::getKnownTrips(graph::WhileOp loop) {
-  std::optional<Expr> limit = loop.getLimit();
-  return limit && loop.getTrips() && loop.getTrips()->getExpr() == *limit ? limit : std::nullopt;
+  if (!loop.getTrips())
+    return std::nullopt;
+  Expr trips = loop.getTrips()->getExpr();
+  bool isBound = trips.asSymbol() && trips != loop.getLimit().value_or(Expr());
+  return isBound ? std::nullopt : std::optional(trips);
 }
 
 /// At least the expression's value, whatever is determined within the region.
