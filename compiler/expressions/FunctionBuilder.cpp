@@ -171,13 +171,16 @@ mlir::Value FunctionBuilder::materialize(Tensor tensor) {
   Tensor::State &state = *tensor.impl();
   if (state.value)
     return state.value;
-  // In a region, data-independent values go before the operation that owns it: they may also be used behind it.
-  mlir::OpBuilder::InsertionGuard guard(*this);
   bool isFixed = !state.content || llvm::none_of(*state.content, [&](const Element &element) {
     return element.isInteger() && facts.dependsOnData(element.asExpr());
   });
+  // What depends on data is made at each use, whose region may not be around the next one.
+  if (!isFixed)
+    return createContent(*state.content, state.shape, state.elementType);
+  // In a region, data-independent values go before the operation that owns it: they may also be used behind it.
+  mlir::OpBuilder::InsertionGuard guard(*this);
   mlir::Block *entry = &func.getBody().front();
-  if (isFixed && getInsertionBlock() != entry)
+  if (getInsertionBlock() != entry)
     setInsertionPoint(entry->findAncestorOpInBlock(*getInsertionBlock()->getParentOp()));
   state.value = state.weight.empty() ? createContent(*state.content, state.shape, state.elementType)
                                      : create<graph::WeightOp>(tensor.type(), getStringAttr(state.weight)).getResult();

@@ -31,7 +31,9 @@ onnx::TypeProto typeOf(const ModelValue &value) {
     // An empty sequence may have any element type: nothing is ever read from it.
     onnx::TypeProto element;
     element.mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-    if (!value.elements.empty())
+    if (value.isStacked())
+      element.mutable_tensor_type()->set_elem_type(onnxTypeOf(value.tensor.elementType()));
+    else if (!value.elements.empty())
       element = typeOf(value.elements.front());
     *(isSequence ? type.mutable_sequence_type()->mutable_elem_type()
                  : type.mutable_optional_type()->mutable_elem_type()) = element;

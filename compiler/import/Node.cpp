@@ -13,6 +13,13 @@ ModelValue ModelValue::sequence(std::vector<ModelValue> elements) {
   return value;
 }
 
+ModelValue ModelValue::stacked(Tensor stack) {
+  ModelValue value;
+  value.kind = Kind::Sequence;
+  value.tensor = stack;
+  return value;
+}
+
 ModelValue ModelValue::optional(std::vector<ModelValue> content) {
   ModelValue value = sequence(std::move(content));
   value.kind = Kind::Optional;

@@ -15,12 +15,16 @@ struct ModelValue {
   ModelValue() = default;
   ModelValue(Tensor tensor) : kind(Kind::Tensor), tensor(tensor) {}
   static ModelValue sequence(std::vector<ModelValue> elements);
+  /// A sequence of tensors of one shape, in a tensor along its first dimension: its length may depend on the run.
+  static ModelValue stacked(Tensor stack);
   static ModelValue optional(std::vector<ModelValue> content);
 
+  bool isStacked() const { return kind == Kind::Sequence && tensor; }
   /// Whether all of it was built.
   bool isBuilt() const;
 
   Kind kind = Kind::Absent;
+  /// Of a sequence: the stack of its elements, instead of these.
   Tensor tensor;
   /// Of a sequence: its elements. Of an optional: at most one.
   std::vector<ModelValue> elements;

@@ -247,10 +247,18 @@ FailureOr<Tensors> Activation::evaluate(WhileOp op) {
   Tensors carried = lookup(op.getCarried());
   SmallVector<Tensors> collected(op.getNumCollected());
   Type i64 = getElementType(op.getBody().getArgument(0));
-  for (int64_t trip = 0; goOn && trip < limit; ++trip) {
+  auto bind = [&](std::optional<sym::ExprAttr> number, int64_t trip) {
+    if (std::optional<StringRef> symbol = number ? number->getExpr().asSymbol() : std::nullopt)
+      symbols.bind(*symbol, trip);
+  };
+  int64_t trip = 0;
+  for (; goOn && trip < limit; ++trip) {
     Tensors arguments = {Tensor::scalar(i64, trip)};
     llvm::append_range(arguments, carried);
+    symbols.push();
+    bind(op.getTrip(), trip);
     FailureOr<Tensors> next = runRegion(op.getBody(), arguments);
+    symbols.pop();
     if (failed(next))
       return failure();
     goOn = *next->front().data<int64_t>();
@@ -258,6 +266,7 @@ FailureOr<Tensors> Activation::evaluate(WhileOp op) {
     for (auto [list, value] : llvm::zip_equal(collected, ArrayRef(*next).drop_front(1 + carried.size())))
       list.push_back(value);
   }
+  bind(op.getTrips(), trip);
   for (ArrayRef<Tensor> list : collected) {
     FailureOr<Tensor> stacked = stack(op, carried.size(), list);
     if (failed(stacked))

@@ -33,24 +33,35 @@ SmallVector<Assertion> assertionsOf(func::FuncOp function) {
   return assertions;
 }
 
-/// Of a function and the bodies of its loops and branches.
-void collect(func::FuncOp function, SymbolNames &names) {
-  for (Type type : function.getArgumentTypes())
-    collect(type, names);
-  auto collectBody = [&](FlatSymbolRefAttr name) {
-    collect(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function, name), names);
+/// Visits a function and the bodies of its loops and branches, each where it is called.
+void walk(func::FuncOp function, llvm::function_ref<void(func::FuncOp)> enter,
+          llvm::function_ref<void(Operation *)> visit) {
+  enter(function);
+  auto walkBody = [&](FlatSymbolRefAttr name) {
+    walk(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function, name), enter, visit);
   };
   function.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      collect(type, names);
+    visit(op);
     if (auto loop = dyn_cast<tile::LoopOp>(op)) {
+      walkBody(loop.getBodyAttr());
+    } else if (auto branch = dyn_cast<tile::BranchOp>(op)) {
+      walkBody(branch.getThenBodyAttr());
+      walkBody(branch.getElseBodyAttr());
+    }
+  });
+}
+
+void collect(func::FuncOp function, SymbolNames &names) {
+  auto collectTypes = [&](TypeRange types) {
+    for (Type type : types)
+      collect(type, names);
+  };
+  auto enter = [&](func::FuncOp entered) { collectTypes(entered.getArgumentTypes()); };
+  walk(function, enter, [&](Operation *op) {
+    collectTypes(op->getResultTypes());
+    if (auto loop = dyn_cast<tile::LoopOp>(op))
       if (std::optional<sym::ExprAttr> trips = loop.getTrips())
         trips->getExpr().collectSymbols(names);
-      collectBody(loop.getBodyAttr());
-    } else if (auto branch = dyn_cast<tile::BranchOp>(op)) {
-      collectBody(branch.getThenBodyAttr());
-      collectBody(branch.getElseBodyAttr());
-    }
     auto call = dyn_cast<tile::CallOp>(op);
     if (!call)
       return;
@@ -81,9 +92,12 @@ public:
       if (!function.getArgAttr(argument.getArgNumber(), "graph.weight") &&
           !function.getArgAttr(argument.getArgNumber(), stateAttr))
         inputs.push_back(argument);
-    for (auto call : function.getOps<tile::CallOp>())
-      if (auto name = call->getAttrOfType<StringAttr>("binds"))
-        runtimeBounds[name] = call->getAttrOfType<sym::ExprAttr>("bound");
+    walk(
+        function, [](func::FuncOp) {},
+        [&](Operation *op) {
+          if (auto name = op->getAttrOfType<StringAttr>("binds"))
+            runtimeBounds[name] = op->getAttrOfType<sym::ExprAttr>("bound");
+        });
   }
 
   FailureOr<Attribute> bind(StringAttr name) {

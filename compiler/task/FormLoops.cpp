@@ -12,12 +12,13 @@ static sym::ExprAttr getBytes(Type type) {
   return (tile::getStorageElements(tensor) * (bits / 8)).attr();
 }
 
-/// A slice of this type that follows a loop.
-Value PhaseFormer::addView(Value source, Type type, int64_t loop, int64_t shift, int64_t rotate, Location location) {
+/// A slice of this type that follows a loop, in steps of the type `slice`.
+Value PhaseFormer::addView(Value source, Type type, Type slice, int64_t loop, int64_t shift, int64_t rotate,
+                           Location location) {
   OpBuilder::InsertionGuard guard(builder);
   setToDeclarations();
   auto view =
-      ViewOp::create(builder, location, type, source, builder.getI64IntegerAttr(loop), shift, rotate, getBytes(type));
+      ViewOp::create(builder, location, type, source, builder.getI64IntegerAttr(loop), shift, rotate, getBytes(slice));
   lastDeclared = view;
   return view;
 }
@@ -39,37 +40,45 @@ static Type stack(Type slice, sym::Expr count) {
   return type.withShape(shape);
 }
 
-/// Carried values have two slices of memory in turns. Those that are collected have a slice of what is collected, whose
-/// memory begins with the first value.
+/// Carried values have two slices of memory in turns, as large as they become. Those that are collected have a slice of
+/// what is collected, whose memory begins with the first value.
 void PhaseFormer::placeCarried(tile::LoopOp loop) {
   Location location = loop.getLoc();
   LoopMemory memory{static_cast<int64_t>(loops.size()), {}, {}, {}};
   size_t states = loop.getCarried().size();
   memory.collected.resize(loop.getNumCollected());
   sym::Expr two = sym::Expr::constant(loop.getContext(), 2);
-  auto placeInTurns = [&](Value first) {
-    Value buffer = addBuffer(BufferKind::arena, "", stack(first.getType(), two), location);
+  auto body = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(program, loop.getBodyAttr());
+  auto placeInTurns = [&](Value first, Type read, Type written, Type last) {
+    Type slice = runTimeSizes.getGreatest({first.getType(), read, written, last});
+    Value buffer = addBuffer(BufferKind::arena, "", stack(slice, two), location);
     buffers[getMemory(first)] = buffer;
-    memory.read.push_back(addView(buffer, first.getType(), memory.number, 0, 2, location));
-    memory.written.push_back(addView(buffer, first.getType(), memory.number, 1, 2, location));
+    auto addSlice = [&](Type type, int64_t shift) {
+      return addView(buffer, type, slice, memory.number, shift, 2, location);
+    };
+    memory.read.push_back(addSlice(read, 0));
+    memory.written.push_back(addSlice(written, 1));
+    return last == read ? memory.read.back() : addSlice(last, 0);
   };
   if (Value condition = loop.getCondition())
-    placeInTurns(condition);
+    placeInTurns(condition, condition.getType(), condition.getType(), condition.getType());
   for (auto [index, first] : llvm::enumerate(loop.getCarried())) {
     std::optional<unsigned> collected = loop.getCollectedAs(index);
     if (!collected) {
-      placeInTurns(first);
+      buffers[loop.getResult(index)] =
+          placeInTurns(first, body.getArgumentTypes()[index], body.getResultTypes()[loop.getNextCarried(index)],
+                       loop.getResultTypes()[index]);
     } else {
       Type type = first.getType();
       Value buffer = addBuffer(BufferKind::arena, "", stack(type, loop.getTrips()->getExpr() + 1), location);
       buffers[getMemory(first)] = buffer;
-      memory.read.push_back(addView(buffer, type, memory.number, 0, 0, location));
-      memory.written.push_back(addView(buffer, type, memory.number, 1, 0, location));
+      memory.read.push_back(addView(buffer, type, type, memory.number, 0, 0, location));
+      memory.written.push_back(addView(buffer, type, type, memory.number, 1, 0, location));
       memory.collected[*collected] = memory.written.back();
       Value all = loop.getResult(states + *collected);
       buffers[all] = addTail(buffer, all.getType(), type, location);
+      buffers[loop.getResult(index)] = memory.read.back();
     }
-    buffers[loop.getResult(index)] = memory.read.back();
   }
   loops[loop] = std::move(memory);
 }
@@ -109,7 +118,7 @@ LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
     FailureOr<Value> buffer = bufferOf(scanned);
     if (failed(buffer))
       return failure();
-    buffers[argument] = addView(*buffer, argument.getType(), memory.number, 0, 0, location);
+    buffers[argument] = addView(*buffer, argument.getType(), argument.getType(), memory.number, 0, 0, location);
   }
   ValueRange returned = (*block)->getTerminator()->getOperands();
   if (isOpen)
@@ -120,7 +129,7 @@ LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
     Value value = returned[loop.getCollectedResult(index)];
     if (!view) {
       FailureOr<Value> buffer = bufferOf(loop.getResult(states + index));
-      view = addView(*buffer, value.getType(), memory.number, 0, 0, location);
+      view = addView(*buffer, value.getType(), value.getType(), memory.number, 0, 0, location);
       buffers[getMemory(value)] = view;
     }
   }
@@ -129,9 +138,7 @@ LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
                                isOpen ? memory.read.front() : Value());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&formed.getBody());
-  ++depth;
   LogicalResult result = formBlock(**block);
-  --depth;
   return result;
 }
 
@@ -154,9 +161,7 @@ LogicalResult PhaseFormer::formBranch(tile::BranchOp branch) {
       buffers[getMemory(value)] = buffer;
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(region);
-    ++depth;
     LogicalResult result = formBlock(**block);
-    --depth;
     if (failed(result))
       return failure();
   }

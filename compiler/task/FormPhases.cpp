@@ -36,6 +36,7 @@ LogicalResult PhaseFormer::form() {
   FailureOr<EntrySymbols> symbols = collectEntrySymbols(function);
   if (failed(symbols))
     return failure();
+  runTimeSizes = RunTimeSizes(symbols->bound);
   program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(),
                               builder.getArrayAttr(symbols->bound), symbols->definitions, entryAssertions(function));
   Block *block = builder.createBlock(&program.getBody());
@@ -51,6 +52,8 @@ LogicalResult PhaseFormer::form() {
 BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Location location) {
   OpBuilder::InsertionGuard guard(builder);
   setToDeclarations();
+  if (kind == BufferKind::arena)
+    type = runTimeSizes.getGreatest(type);
   StringAttr nameAttr = name.empty() ? StringAttr() : builder.getStringAttr(name);
   auto buffer = BufferOp::create(builder, location, type, kind, nameAttr, IntegerAttr(), IntegerAttr(), ElementsAttr(),
                                  StringAttr());
@@ -181,7 +184,7 @@ PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee,
   tile::PlanAttr plan = callee.getPlanAttr();
   return {plan.getTiles().substitute(sizes).attr(),
           time.attr(),
-          plan.getScratch().substitute(sizes).attr(),
+          runTimeSizes.getGreatest(plan.getScratch().substitute(sizes)).attr(),
           operations.executed.substitute(sizes).attr(),
           operations.padding.substitute(sizes).attr(),
           builder.getArrayAttr(accesses(plan.getReads(), sizes)),
@@ -221,9 +224,6 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
 
   StringAttr binds;
   if (auto symbol = call->getAttrOfType<StringAttr>("binds")) {
-    if (depth > 0)
-      return call.emitError("binds the size '")
-             << symbol.getValue() << "' within a loop or branch, which can't be compiled; pad to a known size";
     binds = symbol;
     counts[symbol] = results.front();
   }

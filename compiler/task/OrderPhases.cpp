@@ -229,7 +229,8 @@ void Orderer::order(PhaseOp phase) {
   });
   // Whoever binds a size also deals the tiles of all later phases.
   if (auto bindings = writes.find(nullptr); bindings != writes.end())
-    all.insert(bindings->second.back().phase);
+    for (const SpaceTouch &binding : bindings->second)
+      all.insert(binding.phase);
   visitTouches(index, phase, [&](const SpaceTouch &touch, bool isWrite) {
     Operation *buffer = touch.operand ? findBuffer(touch.operand).getOperation() : nullptr;
     (isWrite ? writes : reads)[buffer].push_back(touch);

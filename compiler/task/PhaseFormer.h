@@ -4,6 +4,7 @@
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/task/RunTimeSizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
@@ -37,8 +38,8 @@ private:
   void setRuntimeSymbols();
   mlir::FailureOr<mlir::Value> bufferOf(mlir::Value value);
   BufferOp addBuffer(BufferKind kind, llvm::StringRef name, mlir::Type type, mlir::Location location);
-  mlir::Value addView(mlir::Value source, mlir::Type type, int64_t loop, int64_t shift, int64_t rotate,
-                      mlir::Location location);
+  mlir::Value addView(mlir::Value source, mlir::Type type, mlir::Type slice, int64_t loop, int64_t shift,
+                      int64_t rotate, mlir::Location location);
   mlir::Value addTail(mlir::Value source, mlir::Type type, mlir::Type slice, mlir::Location location);
   llvm::SmallVector<mlir::Attribute> accesses(mlir::ArrayAttr planned,
                                               llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes);
@@ -56,6 +57,7 @@ private:
   llvm::SmallVectorImpl<mlir::Attribute> &sites;
   ConstantNames &constants;
   ProgramOp program;
+  RunTimeSizes runTimeSizes{{}};
   /// Cached, since many calls of a program have the same sizes.
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::ArrayAttr>, Bound> plans;
   /// The memory of a loop: views of what an iteration reads and writes, one for each carried value, the condition
@@ -69,8 +71,6 @@ private:
   llvm::DenseMap<mlir::StringAttr, mlir::Value> states;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> counts;
   mlir::Operation *lastDeclared = nullptr;
-  /// The loops and branches around what is formed.
-  int64_t depth = 0;
   int64_t phases = 0;
 };
 

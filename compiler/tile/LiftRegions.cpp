@@ -2,6 +2,7 @@
 
 #include "compiler/expressions/Expressions.h"
 #include "compiler/tile/Counters.h"
+#include "compiler/tile/RegionSizes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -46,26 +47,17 @@ private:
   DenseMap<Value, bool> knownFree;
 };
 
-/// Whether the operation binds a size that depends on data.
-bool bindsSize(Operation *op) {
-  return isa<graph::SymbolBinderInterface>(op) && !isa<graph::IfOp, graph::ScanOp, graph::WhileOp, graph::CallOp>(op);
-}
-
-/// Workers agree on all sizes before a run: within loops and branches no phase determines one.
-LogicalResult requireKnownSizes(Region &region) {
-  WalkResult walked = region.walk([](Operation *op) {
-    if (!bindsSize(op))
-      return WalkResult::advance();
-    op->emitError("a size within a loop or branch depends on data; move the operator out, or pad to a known size");
-    return WalkResult::interrupt();
-  });
-  return failure(walked.wasInterrupted());
+/// Memory is planned before a run.
+LogicalResult refuseSize(Operation *op, StringAttr symbol) {
+  return op->emitError("a size that depends on what a branch or an iteration does has no limit; give the loop one that "
+                       "is a constant or a size (--max-trip), or pad to a known size: '")
+         << symbol.getValue() << "'";
 }
 
 LogicalResult requireTypes(Operation *op, TypeRange actual, TypeRange expected) {
   if (llvm::equal(actual, expected))
     return success();
-  return op->emitError("the size of a result depends on what a branch or an iteration does; pad to a known size");
+  return op->emitError("the size of what it carries depends on data; pad to a known size");
 }
 
 /// Whether a value is made anew at no cost: of constants, sizes, and weights, whose work moves to @init.
@@ -76,15 +68,18 @@ bool Lifter::isFree(Value value) {
   if (auto known = knownFree.find(value); known != knownFree.end())
     return known->second;
   bool isMade = op && op->getNumOperands() > 0 && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-                !bindsSize(op) && llvm::all_of(op->getOperands(), [&](Value operand) { return isFree(operand); });
+                !isa<graph::SymbolBinderInterface>(op) &&
+                llvm::all_of(op->getOperands(), [&](Value operand) { return isFree(operand); });
   return knownFree[value] = isMade;
 }
 
 /// What does not depend on the iteration is computed once, before the loop.
 void Lifter::hoistInvariants(Operation *loop) {
   auto isOutside = [&](Value value, Region *region) { return !region->isAncestor(value.getParentRegion()); };
+  llvm::SmallDenseSet<StringAttr> changing = getChangingSymbols(loop);
   auto shouldMove = [&](Operation *op, Region *) {
-    return isMemoryEffectFree(op) && !llvm::all_of(op->getResults(), [&](Value result) { return isFree(result); });
+    return isMemoryEffectFree(op) && !usesSymbols(op, changing) &&
+           !llvm::all_of(op->getResults(), [&](Value result) { return isFree(result); });
   };
   moveLoopInvariantCode(SmallVector<Region *>(llvm::make_pointer_range(loop->getRegions())), isOutside, shouldMove,
                         [&](Operation *op, Region *) { op->moveBefore(loop); });
@@ -136,16 +131,38 @@ FlatSymbolRefAttr Lifter::makeBody(Region &region, ArrayRef<Value> captured) {
   return FlatSymbolRefAttr::get(body.getSymNameAttr());
 }
 
+/// The value of a symbol in the types of a result, as far as values of these types say.
+static Expr findSize(StringAttr symbol, TypeRange results, ValueRange values) {
+  for (auto [type, value] : llvm::zip(results, values))
+    for (auto [size, actual] : llvm::zip_equal(cast<graph::TensorType>(type).getShape(), graph::getShape(value)))
+      if (size.asSymbol() == symbol.getValue())
+        return actual;
+  return {};
+}
+
+/// Sizes that differ between both sides are further results, which bind their symbols.
 LogicalResult Lifter::lift(graph::IfOp op) {
-  for (Region &region : op->getRegions())
-    if (failed(requireKnownSizes(region)) ||
-        failed(requireTypes(op, region.front().getTerminator()->getOperandTypes(), op->getResultTypes())))
-      return failure();
+  SymbolLimits symbols = getBoundSymbols(op);
+  for (auto [symbol, limit] : symbols)
+    if (!limit || limit.isInvalid())
+      return refuseSize(op, symbol);
+  for (Region &region : op->getRegions()) {
+    Operation *yield = region.front().getTerminator();
+    GraphBuilder end(op.getLoc(), yield);
+    SmallVector<Value> yielded(yield->getOperands());
+    for (auto [symbol, limit] : symbols)
+      yielded.push_back(end.integer(findSize(symbol, op->getResultTypes(), yield->getOperands())).value());
+    yield->setOperands(yielded);
+  }
   SmallVector<Value> captured = captureOnly(op->getRegions());
   FlatSymbolRefAttr left = makeBody(op.getThenRegion(), captured), right = makeBody(op.getElseRegion(), captured);
   OpBuilder builder(op);
-  auto branch = BranchOp::create(builder, op.getLoc(), op.getResultTypes(), op.getCondition(), left, right, captured);
-  op->replaceAllUsesWith(branch);
+  SmallVector<Type> types(op->getResultTypes());
+  types.append(symbols.size(), graph::TensorType::get({}, builder.getI64Type()));
+  auto branch = BranchOp::create(builder, op.getLoc(), types, op.getCondition(), left, right, captured);
+  for (auto [entry, size] : llvm::zip_equal(symbols, branch.getResults().take_back(symbols.size())))
+    bindSymbol(builder, op.getLoc(), entry.first, size, entry.second);
+  op->replaceAllUsesWith(branch.getResults().take_front(op->getNumResults()));
   op->erase();
   return success();
 }
@@ -172,7 +189,7 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
   size_t states = op.getCarried().size();
   Block &block = op.getBody().front();
   TypeRange passed = TypeRange(block.getArgumentTypes()).take_front(states);
-  if (failed(requireKnownSizes(op.getBody())) || failed(requireTypes(op, op.getCarried().getTypes(), passed)) ||
+  if (failed(requireTypes(op, op.getCarried().getTypes(), passed)) ||
       failed(requireTypes(op, TypeRange(block.getTerminator()->getOperandTypes()).take_front(states), passed)))
     return failure();
   hoistInvariants(op);
@@ -199,29 +216,50 @@ std::optional<int64_t> getConstant(Value scalar) {
 
 bool isTrue(Value scalar) { return !scalar || getConstant(scalar) == 1; }
 
-/// Loops count their iterations only where the body asks for the number, the limit is no size, or as many values are
-/// collected: as many of those that fit the limit are what they give.
+/// Lets a loop carry sizes of what it carries: each iteration binds their symbols. `carried` and `next` are what the
+/// loop and the end of its body have.
+static void carrySizes(graph::WhileOp op, ArrayRef<CarriedSize> sizes, SmallVectorImpl<Value> &carried,
+                       SmallVectorImpl<Value> &next) {
+  Block &block = op.getBody().front();
+  GraphBuilder outside(op.getLoc(), op), inside(op.getLoc(), block.getTerminator());
+  OpBuilder begin(&block, block.begin());
+  for (auto [index, size] : llvm::enumerate(sizes)) {
+    Value first = outside.integer(size.first).value();
+    carried.insert(carried.begin() + index, first);
+    next.insert(next.begin() + 1 + index, inside.integer(size.next).value());
+    Value argument = block.insertArgument(1 + index, first.getType(), op.getLoc());
+    bindSymbol(begin, op.getLoc(), size.within, argument, size.limit);
+  }
+}
+
+/// Loops count their iterations only where the body asks for the number, sizes follow it, the limit is no size, or as
+/// many values are collected: as many of those that fit the limit are what they give.
 LogicalResult Lifter::lift(graph::WhileOp op) {
   Block &block = op.getBody().front();
   Operation *yield = block.getTerminator();
   size_t states = op.getCarried().size();
-  TypeRange passed = TypeRange(block.getArgumentTypes()).drop_front();
-  if (failed(requireKnownSizes(op.getBody())) || failed(requireTypes(op, op.getCarried().getTypes(), passed)) ||
-      failed(requireTypes(op, TypeRange(yield->getOperandTypes()).slice(1, states), passed)))
-    return failure();
+  std::optional<sym::ExprAttr> trip = op.getTrip();
   hoistInvariants(op);
   Value limit = op.getMaxTrip();
   std::optional<Expr> trips = op.getLimit();
   bool isLimited = limit && !trips, isOpen = !isTrue(op.getCondition()) || !isTrue(yield->getOperand(0)) || isLimited;
-  bool countsCollected = isOpen && op.getNumCollected() > 0;
+  bool countsCollected = llvm::any_of(op.getResults().drop_front(states), [&](Value collected) {
+    return !trips || graph::getShape(collected)[0] != *trips;
+  });
+  if (trip && !trips)
+    return refuseSize(op, StringAttr::get(op.getContext(), *trip->getExpr().asSymbol()));
   if (countsCollected && !trips)
     return op.emitError("the number of values that it collects has no bound; give it a limit that is a constant or a "
                         "size, or collect into a tensor of a known size");
   GraphBuilder outside(op.getLoc(), op), inside(op.getLoc(), yield);
   SmallVector<Value> carried(op.getCarried()), next(yield->getOperands());
-  SmallVector<Type> types(op.getCarried().getTypes());
+  SmallVector<CarriedSize> sizes = getCarriedSizes(op);
+  for (const CarriedSize &size : sizes)
+    if (!size.limit || size.limit.isInvalid())
+      return refuseSize(op, size.within);
+  carrySizes(op, sizes, carried, next);
   BlockArgument number = block.getArgument(0);
-  bool counts = isLimited || countsCollected || !number.use_empty();
+  bool counts = isLimited || countsCollected || trip || !number.use_empty();
   if (counts) {
     Type i64 = outside.getI64Type();
     Value zero = outside.integer(0).value();
@@ -233,18 +271,25 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
       next[0] = (Tensor(inside, next[0]) & (later < Tensor(inside, limit))).value();
     }
     carried.insert(carried.begin(), zero);
-    types.insert(types.begin(), number.getType());
     next.insert(next.begin() + 1, later.value());
   } else {
     block.eraseArgument(0);
+  }
+  if (trip) {
+    OpBuilder begin(&block, block.begin());
+    bindSymbol(begin, op.getLoc(), StringAttr::get(op.getContext(), *trip->getExpr().asSymbol()), number, *trips);
   }
   if (isOpen && !op.getCondition())
     op.getConditionMutable().assign(outside.scalar(1, outside.getI1Type()).value());
   if (!isOpen)
     next.erase(next.begin());
+  std::optional<Expr> knownTrips = getKnownTrips(op);
   yield->setOperands(next);
   SmallVector<int64_t> collectedAs = yieldOnce(yield, isOpen ? 1 : 0, carried.size());
 
+  size_t added = carried.size() - states;
+  SmallVector<Type> types(ValueRange(carried).take_front(added).getTypes());
+  llvm::append_range(types, op.getResults().take_front(states).getTypes());
   for (Value collected : op.getResults().drop_front(states)) {
     auto type = cast<graph::TensorType>(collected.getType());
     SmallVector<Expr> shape(type.getShape());
@@ -257,8 +302,16 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   auto loop = LoopOp::create(builder, op.getLoc(), types, makeBody(op.getBody(), captured),
                              trips ? trips->attr() : sym::ExprAttr(), isOpen ? op.getCondition() : Value(), carried,
                              ValueRange(), captured, builder.getDenseI64ArrayAttr(collectedAs));
-  SmallVector<Value> results(loop.getResults().drop_front(carried.size() - states));
-  if (countsCollected) {
+  for (auto [index, size] : llvm::enumerate(sizes))
+    if (size.behind)
+      bindSymbol(builder, op.getLoc(), size.behind, loop.getResult(counts + index), size.limit);
+  SmallVector<Value> results(loop.getResults().drop_front(added));
+  if (trip && !knownTrips) {
+    Expr made = op.getTrips()->getExpr();
+    bindSymbol(builder, op.getLoc(), builder.getStringAttr(*made.asSymbol()), loop.getResult(0), *trips);
+    for (Value &whole : MutableArrayRef(results).drop_front(countsCollected ? states : results.size()))
+      whole = slice(Tensor(outside, whole), 0, outside.size(0), made).value();
+  } else if (countsCollected) {
     Tensor isCollected = iota(outside, {*trips}, 0, outside.getI64Type()) < Tensor(outside, loop.getResult(0));
     for (auto [result, whole] : llvm::drop_begin(llvm::zip_equal(op.getResults(), results), states))
       whole = graph::CompressOp::create(outside, whole, isCollected.value(), /*axis=*/0, graph::getShape(result)[0]);

@@ -1,7 +1,7 @@
 """Random programs of nested loops, branches and scans against the interpreter: control_flow.py FOLDER [COUNT [SEED]].
 
-First, cases whose results are known. Data decide: integers, which are exact, end loops and choose branches. States are matrices [n, 8] of any n; scans go along
-[t, n, 8] for any t. Each program runs for several sizes, 0 included, on one to three workers, and the order of its phases
+First, cases whose results are known. Data decide: integers, which are exact, end loops and choose branches. States are
+matrices [n, 8] of any n, and matrices to which each iteration adds rows; scans go along [t, n, 8] for any t. Each program runs for several sizes, 0 included, on one to four workers, and the order of its phases
 is proved on the way.
 """
 
@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 FLOAT, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 DEPTH = 3
-WORKERS = (1, 2, 3)
+WORKERS = (1, 2, 3, 4)
 SIZES = [(1, 3), (5, 1), (17, 4), (2, 0), (0, 2)]
 
 
@@ -30,6 +30,7 @@ def info(name, kind):
 
 
 X = np.arange(3, dtype=np.float32)
+ONES = np.ones((2, 3), np.float32)
 KNOWN = {
     # What is carried changes places.
     """(float[n] x) => (float[n] y, float[n] z) {
@@ -53,11 +54,70 @@ KNOWN = {
         ({"x": X, "m": np.array(2)}, [X + 2, X + np.arange(2)[:, None]]),
         ({"x": X, "m": np.array(0)}, [X, np.zeros((0, 3))]),
     ],
-    # What grows is unrolled.
+    # What grows in a few iterations is unrolled.
     """(float[n] x) => (float[k] y) {
         m = Constant<value_int = 2>()
         y = Loop<body = b (int64 i, bool c, float[p] s) => (bool d, float[q] t) { d = Identity(c) t = Concat<axis = 0>(s, x) }>(m, , x)
     }""": [({"x": X}, [np.tile(X, 3)])],
+    # What grows, along its last dimension, until data end the loop, or the limit does.
+    """(float[2, n] x, int64 m) => (float[2, k] y, float[l, 2] all) {
+        most = Constant<value_float = 40.0>() axis = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>()
+        y, all = Loop<body = b (int64 i, bool c, float[2, p] s) => (bool d, float[2, q] t, float[2] v) {
+            e = ReduceSum(s, axis) t = Concat<axis = 1>(s, e) v = ReduceSum<keepdims = 0>(t, axis)
+            r = ReduceSum<keepdims = 0>(v) d = Less(r, most) }>(m, , x)
+    }""": [
+        ({"x": ONES, "m": np.array(50)}, [np.repeat([[1, 1, 1, 3, 6, 12]], 2, 0), np.repeat([[6], [12], [24]], 2, 1)]),
+        ({"x": ONES, "m": np.array(1)}, [np.repeat([[1, 1, 1, 3]], 2, 0), np.full((1, 2), 6)]),
+        ({"x": ONES, "m": np.array(0)}, [ONES, np.zeros((0, 2))]),
+    ],
+    # What is carried shrinks as data decide, and holds the last elements of what grows.
+    """(float[n] x, int64 m) => (float[k] y, float[l] z) {
+        one = Constant<value_float = 1.0>() none = Constant<value_float = 0.0>()
+        start = Constant<value_ints = [-2]>() end = Constant<value_ints = [1000]>() axis = Constant<value_ints = [0]>()
+        y, z = Loop<body = b (int64 i, bool c, float[p] s, float[q] w) => (bool d, float[r] t, float[v] u) {
+            d = Identity(c) less = Sub(s, one) isKept = Greater(less, none) t = Compress<axis = 0>(less, isKept)
+            e = ReduceSum<keepdims = 1>(s) longer = Concat<axis = 0>(w, e) u = Slice(longer, start, end, axis) }>(m, , x, x)
+    }""": [
+        ({"x": np.array([1, 4, 2, 3], np.float32), "m": np.array(3)}, [np.array([1]), np.array([6, 3])]),
+        ({"x": np.array([1, 4, 2, 3], np.float32), "m": np.array(7)}, [np.zeros(0), np.zeros(2)]),
+        ({"x": np.array([1], np.float32), "m": np.array(1)}, [np.zeros(0), np.ones(2)]),
+        ({"x": np.array([1, 4], np.float32), "m": np.array(0)}, [np.array([1, 4]), np.array([1, 4])]),
+    ],
+    # A sequence becomes longer, and shorter, until data end the loop; its elements are read from the end.
+    """(float[n] x, int64 m) => (float[k, n] y, float[l] z, int64 length, float[n] sum) {
+        empty = SequenceEmpty() first = Constant<value_int = 0>() last = Constant<value_int = -1>() none = Sub(x, x)
+        most = Constant<value_float = 30.0>()
+        s, sum = Loop<body = b (int64 i, bool c, seq(float[n]) p, float[n] v) => (bool d, seq(float[n]) t, float[n] w) {
+            f = Cast<to = 1>(i) e = Add(x, f) q = SequenceInsert(p, e) r = SequenceInsert(q, x, first)
+            t = SequenceErase(r) g = SequenceAt(r, last) w = Add(v, g)
+            a = ReduceSum<keepdims = 0>(w) d = Less(a, most) }>(m, , empty, none)
+        y = ConcatFromSequence<axis = 0, new_axis = 1>(s) z = ConcatFromSequence<axis = 0>(s) length = SequenceLength(s)
+    }""": [
+        ({"x": X, "m": np.array(3)}, [np.tile(X, (3, 1)), np.tile(X, 3), np.array(3), 3 * X + 3]),
+        ({"x": X, "m": np.array(100)}, [np.tile(X, (4, 1)), np.tile(X, 4), np.array(4), 4 * X + 6]),
+        ({"x": X, "m": np.array(0)}, [np.zeros((0, 3)), np.zeros(0), np.array(0), np.zeros(3)]),
+    ],
+    # Both sides of a branch give other sizes, in a loop that keeps them all.
+    """(float[n] x, int64 m) => (float[k] y) {
+        two = Constant<value_int = 2>() zero = Constant<value_int = 0>() none = Constant<value = float[0] {}>()
+        y = Loop<body = b (int64 i, bool c, float[p] s) => (bool d, float[q] t) {
+            d = Identity(c) rest = Mod(i, two) isEven = Equal(rest, zero)
+            e = If<then_branch = left () => (float[r] f) { f = Concat<axis = 0>(x, x) },
+                   else_branch = right () => (float[v] g) { g = Neg(x) }>(isEven)
+            t = Concat<axis = 0>(s, e) }>(m, , none)
+    }""": [
+        ({"x": X, "m": np.array(3)}, [np.concatenate([X, X, -X, X, X])]),
+        ({"x": X, "m": np.array(0)}, [np.zeros(0)]),
+    ],
+    # Sizes follow from the number of the iteration.
+    """(float[n] x, int64 m) => (float y, float[k] all) {
+        one = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>() none = Constant<value_float = 0.0>()
+        y, all = Loop<body = b (int64 i, bool c, float p) => (bool d, float q, float v) {
+            d = Identity(c) j = Add(i, one) part = Slice(x, zero, j) v = ReduceSum<keepdims = 0>(part) q = Add(p, v) }>(m, , none)
+    }""": [
+        ({"x": X, "m": np.array(5)}, [np.array(10), np.array([0, 1, 3, 3, 3])]),
+        ({"x": X, "m": np.array(0)}, [np.array(0), np.zeros(0)]),
+    ],
 }
 
 
@@ -104,6 +164,20 @@ class Scope:
         changed = self.add("Add", [self.pick("i"), self.constant(self.program.random.randint(1, 5), np.int64)])
         return self.add("Mod", [changed, self.constant(97, np.int64)], "i")
 
+    def selected(self, rows):
+        """The rows that data select."""
+        sums = self.add("ReduceSum", [rows, self.constant([1], np.int64)], keepdims=0)
+        return self.add("Compress", [rows, self.add("Greater", [sums, self.constant(0, np.float32)])], axis=0)
+
+    def chosen(self, rows):
+        """Some rows, or those that data select."""
+        sides = []
+        for make in (lambda side: side.selected(rows), lambda side: side.add("Tanh", [rows])):
+            side = Scope(self.program, self, self.depth + 1)
+            output = make(side)
+            sides.append(helper.make_graph(side.nodes, self.program.fresh(), [], [info(output, "h")]))
+        return self.add("If", [self.condition()], then_branch=sides[0], else_branch=sides[1])
+
     def matrix(self):
         choice = self.program.random.random()
         if choice < 0.3:
@@ -128,12 +202,28 @@ class Scope:
         self.names["h"].append(made)
         self.names["i"].append(number)
 
+    def attend(self, rows):
+        """A matrix that depends on each of any number of rows."""
+        scores = self.add("MatMul", [self.pick("h"), self.add("Transpose", [rows], perm=[1, 0])])
+        return self.add("Tanh", [self.add("MatMul", [self.add("Softmax", [scores], axis=1), rows])], "h")
+
+    def first_rows(self, trip):
+        """As many rows of a matrix as there have been iterations, at most all."""
+        count = self.add("Reshape", [trip, self.constant([1], np.int64)])
+        rows = self.add("Slice", [self.pick("h"), self.constant([0], np.int64), count, self.constant([0], np.int64)])
+        return self.add("ReduceSum", [rows, self.constant([0], np.int64)], keepdims=1)
+
     def loop(self):
         draw = self.program.random
-        body, collects = Scope(self.program, self, self.depth + 1), draw.random() < 0.4
-        trip, going, state, number = (self.program.fresh() for _ in range(4))
+        body, collects, grows = Scope(self.program, self, self.depth + 1), draw.random() < 0.4, draw.random() < 0.4
+        trip, going, state, number, rows = (self.program.fresh() for _ in range(5))
         body.names["h"].append(state)
         body.names["i"] += [trip, number]
+        if grows:
+            if draw.random() < 0.3:
+                shortened = body.add("Tanh", [body.first_rows(trip)])
+                body.add("Add", [body.pick("h"), shortened], "h")
+            body.attend(rows)
         body.fill()
         next_state, next_number = body.matrix(), body.number()
         ends_early = (self.depth == 0 or not collects) and draw.random() < 0.6
@@ -143,15 +233,28 @@ class Scope:
             kept = body.add("Identity", [next_state]) if draw.random() < 0.5 else body.matrix()
             outputs.append(info(kept, "h"))
         inputs = [info(trip, "i"), info(going, "b"), info(state, "h"), info(number, "i")]
+        if grows:
+            more = [body.pick("h"), rows] if draw.random() < 0.3 else [rows, body.pick("h")]
+            if draw.random() < 0.5:
+                more.append(body.add("ReduceSum", [body.pick("h"), body.constant([0], np.int64)], keepdims=1))
+            if draw.random() < 0.4:
+                place = draw.randrange(len(more))
+                more[place] = draw.choice([body.selected, body.chosen])(more[place])
+            outputs.insert(3, info(body.add("Concat", more, axis=0), "h"))
+            inputs.append(info(rows, "h"))
         graph = helper.make_graph(body.nodes, self.program.fresh(), inputs, outputs)
-        known = collects or draw.random() < 0.5
-        limit = self.constant(draw.randint(0, 4), np.int64) if known else self.add("Mod", [self.pick("i"), self.constant(5, np.int64)])
+        known = collects or grows or draw.random() < 0.5
+        most = self.constant(draw.randint(0, 7 if grows else 4), np.int64)
+        limit = most if known else self.add("Mod", [self.pick("i"), self.constant(5, np.int64)])
         first = self.condition() if (self.depth == 0 or not collects) and draw.random() < 0.3 else ""
-        made = self.add("Loop", [limit, first, self.pick("h"), self.pick("i")], count=len(outputs) - 1, body=graph)
+        carried = [self.pick("h"), self.pick("i")] + ([self.pick("h")] if grows else [])
+        made = self.add("Loop", [limit, first, *carried], count=len(outputs) - 1, body=graph)
         self.names["h"].append(made[0])
         self.names["i"].append(made[1])
+        if grows:
+            self.attend(made[2])
         if collects:
-            self.names["h"].append(self.add("ReduceSum", [made[2], self.constant([0], np.int64)], keepdims=0))
+            self.names["h"].append(self.add("ReduceSum", [made[-1], self.constant([0], np.int64)], keepdims=0))
 
     def scan(self):
         draw = self.program.random
@@ -214,7 +317,7 @@ def interpret(folder, model, feeds):
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 30
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 24
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     os.environ["FREESTONE_CHECK_ORDER"] = "1"
     check_known(folder)

@@ -83,3 +83,42 @@ func.func @chosen(%x: !graph.tensor<[n], f32> {graph.name = "x"}) -> (!graph.ten
   } : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
   return %y : !graph.tensor<[n], f32>
 }
+
+// A body that binds the number of its iteration: a carried value has slices as large as it becomes, and views of them of
+// the iteration's sizes. Whoever binds deals the tiles of the phases behind it, which wait for that.
+// CHECK-LABEL: task.program @grown symbols [{{.*}}, #task.symbol<"i" runtime 5, 0 in [0, 9223372036854775807] bound #sym.expr<6>>]
+// CHECK:         %[[X:.*]] = task.buffer arena {{.*}} : !graph.tensor<[2, 8*n], f32>
+// CHECK-NEXT:    %[[OLD:.*]] = task.view %[[X]] loop 0 rotate 2 step 32*n : {{.*}} -> !graph.tensor<[i*n + n], f32>
+// CHECK-NEXT:    %[[NEW:.*]] = task.view %[[X]] loop 0 shift 1 rotate 2 step 32*n : {{.*}} -> !graph.tensor<[i*n + 2*n], f32>
+// CHECK-NEXT:    %[[LAST:.*]] = task.view %[[X]] loop 0 rotate 2 step 32*n : {{.*}} -> !graph.tensor<[7*n], f32>
+// CHECK:         task.loop 0 "loop" trips 6 {
+// CHECK-NEXT:      task.phase {{.*}} after all [] same [] binds "i" {
+// CHECK:           task.phase {{.*}} after all [2] same []
+// CHECK:           task.phase {{.*}} after all [] same []
+// CHECK-NEXT:        task.space @{{.*}} to (%[[NEW]]) sizes [i*n + 2*n, n]
+// CHECK:         task.space @{{.*}}(%[[LAST]])
+func.func private @longer(%number: !graph.tensor<[], i64>, %x: !graph.tensor<[n + i*n], f32>, %more: !graph.tensor<[n], f32>) -> (!graph.tensor<[], i64>, !graph.tensor<[2*n + i*n], f32>) {
+  %bound = tile.opaque [1] ins(%number) attributes {binds = "i", bound = #sym.expr<6>} {
+  ^bb0(%t: index, %in: memref<?xi64>, %out: memref<?xi64>):
+    %v = memref.load %in[%t] : memref<?xi64>
+    memref.store %v, %out[%t] : memref<?xi64>
+    tile.yield
+  } : (!graph.tensor<[], i64>) -> !graph.tensor<[], i64>
+  %later = tile.compute [] [] ins(%number : affine_map<() -> ()>) {
+  ^bb0(%a: i64):
+    %one = arith.constant 1 : i64
+    %s = arith.addi %a, %one : i64
+    tile.yield %s : i64
+  } : (!graph.tensor<[], i64>) -> !graph.tensor<[], i64>
+  %next = tile.compute [2*n + i*n] [parallel] ins(%more : affine_map<(d0) -> (d0)>) fill [0.0 : f32] {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[n], f32>) -> !graph.tensor<[2*n + i*n], f32>
+  return %later, %next : !graph.tensor<[], i64>, !graph.tensor<[2*n + i*n], f32>
+}
+func.func @grown(%x: !graph.tensor<[n], f32> {graph.name = "x"}) -> (!graph.tensor<[7*n], f32> {graph.name = "y"}) {
+  %zero = graph.constant dense<0> : tensor<i64> -> !graph.tensor<[], i64>
+  %r:2 = tile.loop @longer trips 6 carry(%zero, %x) as [-1, -1] with(%x)
+      : (!graph.tensor<[], i64>, !graph.tensor<[n], f32>, !graph.tensor<[n], f32>) -> (!graph.tensor<[], i64>, !graph.tensor<[7*n], f32>)
+  return %r#1 : !graph.tensor<[7*n], f32>
+}

@@ -94,3 +94,89 @@ func.func @ended(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !gra
   } -> !graph.tensor<[n], f32>, !graph.tensor<[m, n], f32>
   return %r#1 : !graph.tensor<[m, n], f32>
 }
+
+// -----
+
+// Sizes that follow the number of the iteration: the loop counts, each iteration binds its number. What does not depend
+// on it moves out of the loop.
+// CHECK-LABEL: func.func @grown
+// CHECK:         %[[TWICE:.*]] = graph.binary add %arg0, %arg0
+// CHECK:         %[[ZERO:.*]] = graph.constant dense<0>
+// CHECK:         %[[R:.*]]:2 = tile.loop @grown_body trips 6 carry(%[[ZERO]], %arg1) as [-1, -1] with(%[[TWICE]])
+// CHECK-NEXT:    return %[[R]]#1 : !graph.tensor<[7*n], f32>
+// CHECK:       func.func private @grown_body(%[[NUMBER:.*]]: !graph.tensor<[], i64>, %[[STATE:.*]]: !graph.tensor<[i*n + n], f32>, %[[MORE:.*]]: !graph.tensor<[n], f32>)
+// CHECK-NEXT:    tile.opaque [1] ins(%[[NUMBER]]) attributes {binds = "i", bound = #sym.expr<6>}
+// CHECK:         %[[NEXT:.*]] = graph.concat %[[STATE]], %[[MORE]]
+// CHECK:         %[[LATER:.*]] = graph.binary add %[[NUMBER]]
+// CHECK:         return %[[LATER]], %[[NEXT]] : !graph.tensor<[], i64>, !graph.tensor<[i*n + 2*n], f32>
+func.func @grown(%x: !graph.tensor<[n], f32>, %h: !graph.tensor<[n], f32>) -> !graph.tensor<[7*n], f32> {
+  %limit = graph.constant dense<6> : tensor<i64> -> !graph.tensor<[], i64>
+  %r = graph.while max %limit : !graph.tensor<[], i64> carry %h : !graph.tensor<[n], f32> {
+  ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[n + i*n], f32>):
+    %yes = graph.constant dense<true> : tensor<i1> -> !graph.tensor<[], i1>
+    %twice = graph.binary add %x, %x : !graph.tensor<[n], f32>
+    %next = graph.concat %state, %twice axis 0 : !graph.tensor<[n + i*n], f32>, !graph.tensor<[n], f32>
+    graph.yield %yes, %next : !graph.tensor<[], i1>, !graph.tensor<[2*n + i*n], f32>
+  } {trip = #sym.expr<i>, trips = #sym.expr<6>} -> !graph.tensor<[7*n], f32>
+  return %r : !graph.tensor<[7*n], f32>
+}
+
+// -----
+
+// Where data end the loop, the number of its iterations is bound behind it.
+// CHECK-LABEL: func.func @ended
+// CHECK:         %[[R:.*]]:2 = tile.loop @ended_body trips 6 while
+// CHECK-NEXT:    tile.opaque [1] ins(%[[R]]#0) attributes {binds = "r", bound = #sym.expr<6>}
+// CHECK:         return %[[R]]#1 : !graph.tensor<[n + r], f32>
+func.func @ended(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !graph.tensor<[n + r], f32> {
+  %limit = graph.constant dense<6> : tensor<i64> -> !graph.tensor<[], i64>
+  %r = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f32> {
+  ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[n + i], f32>):
+    %one = graph.constant dense<1.0> : tensor<f32> -> !graph.tensor<[1], f32>
+    %next = graph.concat %state, %one axis 0 : !graph.tensor<[n + i], f32>, !graph.tensor<[1], f32>
+    graph.yield %c, %next : !graph.tensor<[], i1>, !graph.tensor<[n + i + 1], f32>
+  } {trip = #sym.expr<i>, trips = #sym.expr<r>} -> !graph.tensor<[n + r], f32>
+  return %r : !graph.tensor<[n + r], f32>
+}
+
+// -----
+
+// A size that follows no number is carried, and bound in each iteration and behind the loop. It never grows.
+// CHECK-LABEL: func.func @selected
+// CHECK:         %[[N:.*]] = graph.sizes [n] scalar
+// CHECK:         %[[R:.*]]:3 = tile.loop @selected_body while %{{.*}} carry(%{{.*}}, %[[N]], %arg0)
+// CHECK-NEXT:    tile.opaque [1] ins(%[[R]]#1) attributes {binds = "l", bound = #sym.expr<n>}
+// CHECK:       func.func private @selected_body(%{{.*}}: !graph.tensor<[], i64>, %[[SIZE:.*]]: !graph.tensor<[], i64>,
+// CHECK-NEXT:    tile.opaque [1] ins(%[[SIZE]]) attributes {binds = "s", bound = #sym.expr<n>}
+// CHECK:         %[[KEPT:.*]] = graph.compress
+// CHECK:         %[[K:.*]] = graph.sizes [k] scalar
+// CHECK:         return %{{.*}}, %{{.*}}, %[[K]], %[[KEPT]]
+func.func @selected(%x: !graph.tensor<[n], f32>, %limit: !graph.tensor<[], i64>) -> !graph.tensor<[l], f32> {
+  %r = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f32> {
+  ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[s], f32>):
+    %yes = graph.constant dense<true> : tensor<i1> -> !graph.tensor<[], i1>
+    %isKept = graph.compare lt %state, %state : !graph.tensor<[s], f32>, !graph.tensor<[s], f32>
+    %next = graph.compress %state, %isKept axis 0 : !graph.tensor<[s], f32>, !graph.tensor<[s], i1> -> !graph.tensor<[k], f32>
+    graph.yield %yes, %next : !graph.tensor<[], i1>, !graph.tensor<[k], f32>
+  } -> !graph.tensor<[l], f32>
+  return %r : !graph.tensor<[l], f32>
+}
+
+// -----
+
+// Both sides of a branch return the sizes that differ.
+// CHECK-LABEL: func.func @sizes
+// CHECK:         %[[R:.*]]:2 = tile.branch
+// CHECK-NEXT:    tile.opaque [1] ins(%[[R]]#1) attributes {binds = "m", bound = #sym.expr<2*n - min(0, n)>}
+// CHECK:       func.func private @sizes_body_0
+// CHECK:         %[[SIZE:.*]] = graph.sizes [2*n] scalar
+// CHECK:         return %{{.*}}, %[[SIZE]] : !graph.tensor<[2*n], f32>, !graph.tensor<[], i64>
+func.func @sizes(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !graph.tensor<[m], f32> {
+  %r = graph.if %c {
+    graph.yield %x : !graph.tensor<[n], f32>
+  } else {
+    %b = graph.concat %x, %x axis 0 : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
+    graph.yield %b : !graph.tensor<[2*n], f32>
+  } : !graph.tensor<[], i1> -> !graph.tensor<[m], f32>
+  return %r : !graph.tensor<[m], f32>
+}

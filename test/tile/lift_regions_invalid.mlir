@@ -1,14 +1,14 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions)' --split-input-file --verify-diagnostics
 
-func.func @sizes(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !graph.tensor<[m], f32> {
-  // expected-error @+1 {{the size of a result depends on what a branch or an iteration does}}
-  %r = graph.if %c {
-    graph.yield %x : !graph.tensor<[n], f32>
-  } else {
-    %b = graph.concat %x, %x axis 0 : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
-    graph.yield %b : !graph.tensor<[2*n], f32>
-  } : !graph.tensor<[], i1> -> !graph.tensor<[m], f32>
-  return %r : !graph.tensor<[m], f32>
+func.func @endless(%x: !graph.tensor<[n], f32>, %limit: !graph.tensor<[], i64>) -> !graph.tensor<[l], f32> {
+  // expected-error @+1 {{a size that depends on what a branch or an iteration does has no limit}}
+  %r = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f32> {
+  ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[s], f32>):
+    %yes = graph.constant dense<true> : tensor<i1> -> !graph.tensor<[], i1>
+    %next = graph.concat %state, %state axis 0 : !graph.tensor<[s], f32>, !graph.tensor<[s], f32>
+    graph.yield %yes, %next : !graph.tensor<[], i1>, !graph.tensor<[2*s], f32>
+  } -> !graph.tensor<[l], f32>
+  return %r : !graph.tensor<[l], f32>
 }
 
 // -----

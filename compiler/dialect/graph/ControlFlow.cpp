@@ -1,5 +1,7 @@
 #include "compiler/dialect/graph/ShapeRules.h"
 #include "compiler/dialect/graph/Unify.h"
+#include "compiler/dialect/sym/Bounds.h"
+#include "compiler/dialect/sym/Substitute.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -73,15 +75,37 @@ LogicalResult WhileOp::verifyRegions() {
   OperandRange yielded = getBody().front().getTerminator()->getOperands();
   if (yielded.size() < 1 + getCarried().size() || !isScalar(yielded.front(), 1))
     return emitOpError("needs a body that yields whether to go on, then the carried values");
+  if (bool(getTrip()) != bool(getTrips()) || (getTrip() && !getTrip()->getExpr().asSymbol()))
+    return emitOpError("needs a symbol for the iteration's number, and the number of iterations");
   ValueRange next = ValueRange(yielded).slice(1, getCarried().size());
   TypeRange last = getResults().take_front(std::min<size_t>(getCarried().size(), getNumResults())).getTypes();
-  if (failed(requireArrives(*this, getCarried(), states, "carried values")) ||
-      failed(requireArrives(*this, next, states, "carried values")) ||
-      failed(requireArrives(*this, getCarried(), last, "results")) ||
-      failed(requireArrives(*this, next, last, "results")))
+  sym::Expr zero = sym::Expr::constant(getContext(), 0);
+  auto typesAt = [&](sym::Expr trip) {
+    return llvm::map_to_vector(states, [&](Type type) { return getTypeAt(type, trip); });
+  };
+  if (failed(requireArrives(*this, getCarried(), typesAt(zero), "carried values")) ||
+      failed(requireArrives(*this, next, typesAt(getTrip() ? getTrip()->getExpr() + 1 : zero), "carried values")))
+    return failure();
+  if (getTrips())
+    for (auto [type, result] : llvm::zip_equal(typesAt(getTrips()->getExpr()), last))
+      if (!arrives(cast<TensorType>(type), cast<TensorType>(result)))
+        return emitOpError("can't end with ") << type << " as " << result;
+  if (!getTrips() && (failed(requireArrives(*this, getCarried(), last, "results")) ||
+                      failed(requireArrives(*this, next, last, "results"))))
     return failure();
   return requireCollected(*this, yielded.drop_front(1 + getCarried().size()),
                           getResults().drop_front(last.size()).getTypes());
+}
+
+/// The bounds of the symbols of the function around an operation.
+static sym::Bounds getSizeBounds(Operation *op) {
+  sym::Bounds bounds(sym::Interval::size());
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  auto symbols = function ? function->getAttrOfType<DictionaryAttr>("graph.symbols") : DictionaryAttr();
+  for (NamedAttribute symbol : symbols ? symbols.getValue() : ArrayRef<NamedAttribute>())
+    if (auto known = dyn_cast<sym::SymbolBoundsAttr>(symbol.getValue()))
+      bounds.set(symbol.getName(), known.getBounds());
+  return bounds;
 }
 
 std::optional<sym::Expr> WhileOp::getLimit() {
@@ -89,16 +113,28 @@ std::optional<sym::Expr> WhileOp::getLimit() {
   if (!limit)
     return std::nullopt;
   if (auto sizes = limit.getDefiningOp<SizesOp>())
-    return sizes.getSizes().front();
+    return getSizeBounds(*this).simplify(
+        sym::Expr::max(sizes.getSizes().front(), sym::Expr::constant(getContext(), 0)));
   DenseIntElementsAttr constant;
   if (!matchPattern(limit, m_Constant(&constant)))
     return std::nullopt;
   return sym::Expr::constant(getContext(), std::max<int64_t>(0, constant.getSplatValue<APInt>().getSExtValue()));
 }
 
+Type WhileOp::getTypeAt(Type carried, sym::Expr trip) {
+  if (!getTrip())
+    return carried;
+  std::optional<StringRef> symbol = getTrip()->getExpr().asSymbol();
+  return sym::substituteSymbols(carried,
+                                [&](StringRef name) { return name == symbol ? std::optional(trip) : std::nullopt; });
+}
+
 void WhileOp::collectBound(SmallVectorImpl<sym::Expr> &bound) {
   collectSizes(getResultTypes(), bound);
   collectSizes(getBody().getArgumentTypes(), bound);
+  for (std::optional<sym::ExprAttr> number : {getTrip(), getTrips()})
+    if (number)
+      bound.push_back(number->getExpr());
 }
 
 LogicalResult ScanOp::verifyRegions() {

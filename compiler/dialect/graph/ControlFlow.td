@@ -47,9 +47,21 @@ def Graph_WhileOp : Graph_RegionOp<"while", [AttrSizedOperandSegments]> {
     condition (bool of rank 0), the carried values, then values to collect. Results: the last carried values, then every
     collected value stacked along a new first dimension. Without `max_trip` there is no limit; without `condition` the
     first iteration always runs.
+
+    Sizes may follow the iterations: within the body, `trip` is the symbol of the iteration's number. A carried value of
+    size f(trip) there begins with f(0), is passed on with f(trip + 1), and ends with f(`trips`), the number of
+    iterations that ran: a symbol that the loop binds, or what is known of it.
+    ```mlir
+    %y = graph.while max %m : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f32> {
+    ^bb0(%number: !graph.tensor<[], i64>, %s: !graph.tensor<[n + i], f32>):
+      …
+      graph.yield %go, %longer : !graph.tensor<[], i1>, !graph.tensor<[n + i + 1], f32>
+    } {trip = #sym.expr<i>, trips = #sym.expr<r>} -> !graph.tensor<[n + r], f32>
+    ```
   }];
   let arguments = (ins Optional<Graph_Tensor>:$max_trip, Optional<Graph_Tensor>:$condition,
-                       Variadic<Graph_Tensor>:$carried);
+                       Variadic<Graph_Tensor>:$carried, OptionalAttr<Sym_ExprAttr>:$trip,
+                       OptionalAttr<Sym_ExprAttr>:$trips);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     (`max` $max_trip^ `:` type($max_trip))? (`if` $condition^ `:` type($condition))? (`carry` $carried^ `:`
@@ -60,6 +72,8 @@ def Graph_WhileOp : Graph_RegionOp<"while", [AttrSizedOperandSegments]> {
     unsigned getNumCollected() { return getNumResults() - getCarried().size(); }
     /// The limit, where it is a constant or a size; at least 0.
     ::std::optional<::freestone::sym::Expr> getLimit();
+    /// The type of a carried value of the body with another number of iterations.
+    ::mlir::Type getTypeAt(::mlir::Type carried, ::freestone::sym::Expr trip);
   }];
 }
 

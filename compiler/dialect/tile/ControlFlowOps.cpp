@@ -16,22 +16,30 @@ ParseResult parseTrips(OpAsmParser &parser, sym::ExprAttr &trips) {
 
 void printTrips(OpAsmPrinter &printer, Operation *, sym::ExprAttr trips) { printer << trips.getExpr(); }
 
-/// Requires that the operation can call the function with values of these types for results of these.
+/// Whether the types are equal but for sizes.
+static bool isLike(Type one, Type other) {
+  auto left = cast<graph::TensorType>(one), right = cast<graph::TensorType>(other);
+  return left.getRank() == right.getRank() && left.withShape(right.getShape()) == right;
+}
+
+/// Requires that the operation can call the function with values of these types for results of these. The sizes of the
+/// first `resizedArguments` and `resizedResults` may be others.
 static LogicalResult requireBody(Operation *op, SymbolTableCollection &tables, FlatSymbolRefAttr name,
-                                 ArrayRef<Type> arguments, ArrayRef<Type> results) {
+                                 ArrayRef<Type> arguments, ArrayRef<Type> results, size_t resizedArguments = 0,
+                                 size_t resizedResults = 0) {
   auto body = tables.lookupNearestSymbolFrom<FunctionOpInterface>(op, name);
   if (!body)
     return op->emitOpError("calls ") << name << ", which is no function";
-  auto agree = [&](ArrayRef<Type> actual, ArrayRef<Type> expected, StringRef what) -> LogicalResult {
+  auto agree = [&](ArrayRef<Type> actual, ArrayRef<Type> expected, StringRef what, size_t resized) -> LogicalResult {
     if (actual == expected)
       return success();
     if (actual.size() != expected.size())
       return op->emitOpError("calls ") << name << ", which has " << actual.size() << ' ' << what << ", not "
                                        << expected.size();
     for (auto [index, types] : llvm::enumerate(llvm::zip_equal(actual, expected)))
-      if (std::get<0>(types) != std::get<1>(types))
-        return op->emitOpError("calls ") << name << ", of whose " << what << " number " << index << " is "
-                                         << std::get<0>(types) << ", not " << std::get<1>(types);
+      if (auto [own, given] = types; own != given && !(index < resized && isLike(own, given)))
+        return op->emitOpError("calls ") << name << ", of whose " << what << " number " << index << " is " << own
+                                         << ", not " << given;
     return success();
   };
   // Weights that were hoisted out of the body are further arguments.
@@ -40,9 +48,9 @@ static LogicalResult requireBody(Operation *op, SymbolTableCollection &tables, F
     if (!body.getArgAttr(index, "graph.weight"))
       return op->emitOpError("calls ") << name << ", which has " << given.size() << " arguments, not "
                                        << arguments.size();
-  if (failed(agree(given.take_front(arguments.size()), arguments, "arguments")))
+  if (failed(agree(given.take_front(arguments.size()), arguments, "arguments", resizedArguments)))
     return failure();
-  return agree(body.getResultTypes(), results, "results");
+  return agree(body.getResultTypes(), results, "results", resizedResults);
 }
 
 static graph::TensorType typeOf(Value value) { return cast<graph::TensorType>(value.getType()); }
@@ -78,6 +86,11 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &tables) {
     if (number < 0)
       results.push_back(value.getType());
   }
+  // Sizes of carried values may follow the iterations.
+  size_t resizedResults = results.size();
+  for (auto [value, last] : llvm::zip(getCarried(), getResults()))
+    if (!isLike(value.getType(), last.getType()))
+      return emitOpError("ends with ") << last.getType() << " for the carried " << value.getType();
   for (Value scanned : getScanned()) {
     if (!hasTrips(typeOf(scanned)))
       return emitOpError("scans ") << scanned.getType() << ", which has not one slice for each iteration";
@@ -89,13 +102,13 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &tables) {
       return emitOpError("collects ") << collected.getType() << ", which has not one slice for each iteration";
     results.push_back(getSlice(typeOf(collected)));
   }
-  return requireBody(*this, tables, getBodyAttr(), arguments, results);
+  return requireBody(*this, tables, getBodyAttr(), arguments, results, getCarried().size(), resizedResults);
 }
 
 LogicalResult BranchOp::verifySymbolUses(SymbolTableCollection &tables) {
   SmallVector<Type> arguments(getCaptured().getTypes()), results(getResultTypes());
   for (FlatSymbolRefAttr body : {getThenBodyAttr(), getElseBodyAttr()})
-    if (failed(requireBody(*this, tables, body, arguments, results)))
+    if (failed(requireBody(*this, tables, body, arguments, results, /*resizedArguments=*/0, results.size())))
       return failure();
   return success();
 }

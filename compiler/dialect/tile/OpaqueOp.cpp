@@ -53,6 +53,11 @@ void OpaqueOp::print(OpAsmPrinter &printer) {
   printer.printFunctionalType(*this);
 }
 
+void OpaqueOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if ((*this)->hasAttr("binds"))
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
 LogicalResult OpaqueOp::verifyRegions() {
   SmallVector<Type> expected = getBodyTypes(Builder(getContext()), getInputs().getTypes(), getResultTypes());
   if (getBody()->getArgumentTypes() != TypeRange(expected))

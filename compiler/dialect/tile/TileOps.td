@@ -79,13 +79,14 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, IsolatedFromA
   }];
 }
 
-def Tile_OpaqueOp : Tile_Op<"opaque", [IsolatedFromAbove, Pure, SingleBlock]> {
+def Tile_OpaqueOp : Tile_Op<"opaque", [AlwaysSpeculatable, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+                                       IsolatedFromAbove, SingleBlock]> {
   let summary = "tiles as explicit loops, for computations that are no affine loop nest";
   let description = [{
     The body computes one tile: `%t` is its number, followed by every operand and result as a flat, row-major buffer
     (bool as i8, unsigned as signless). Tiles may run in any order and concurrently, so each writes its own elements. A
     result without uses is scratch memory. An attribute `binds = "n"` makes the single i64 element of the first result
-    the value of the symbol n from then on; programs of that size take the result as an operand. An attribute
+    the value of the symbol n from then on, which counts as a write: it stays where nothing reads the result. An attribute
     `updates` makes it an in-place update (see `task-update-in-place`): the first result's buffer starts with the
     elements of the first operand, and the body does not use the operand's own buffer.
     ```mlir
@@ -322,7 +323,8 @@ def Tile_LoopOp : Tile_Op<"loop", [AttrSizedOperandSegments, DeclareOpInterfaceM
         : (!graph.tensor<[8], f32>, !graph.tensor<[t, 8], f32>, !graph.tensor<[8, 8], f32>)
         -> (!graph.tensor<[8], f32>, !graph.tensor<[t, 8], f32>)
     ```
-    The body uses the symbols of the caller.
+    The body uses the symbols of the caller. Sizes of carried values may follow the iterations: in the body they depend
+    on a symbol that it binds.
   }];
   let arguments = (ins FlatSymbolRefAttr:$body, OptionalAttr<Sym_ExprAttr>:$trips, Optional<Graph_Tensor>:$condition,
                        Variadic<Graph_Tensor>:$carried, Variadic<Graph_Tensor>:$scanned,

@@ -1,68 +1,22 @@
 // Branches and loops. A branch with a condition known during import is inlined. A loop whose number of iterations is a
-// size is a scan. A short one is unrolled where it carries sequences, or sizes follow from its iterations.
+// size is a scan. A short one is unrolled where it carries sequences, or sizes follow from its iterations; others are
+// built by WhileLoop.
 #include "compiler/expressions/Scan.h"
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
 #include "compiler/import/SizeInputs.h"
+#include "compiler/import/operators/Regions.h"
+#include "compiler/import/operators/WhileLoop.h"
 
 using namespace llvm;
 
 namespace freestone::importer {
 namespace {
 
-using Values = std::vector<ModelValue>;
-
 /// Longer loops are not unrolled.
 constexpr int64_t maxUnrolled = 64;
-
-const onnx::GraphProto *bodyOf(Node &node, StringRef name) {
-  const onnx::AttributeProto *attribute = node.attribute(name);
-  if (attribute && attribute->has_g())
-    return &attribute->g();
-  node.reject("the body '" + name + "' is missing");
-  return nullptr;
-}
-
-/// The known value of a bool or integer scalar.
-std::optional<int64_t> knownScalar(Tensor tensor) {
-  const Content *content = tensor ? tensor.constant() : nullptr;
-  return content && content->size() == 1 ? content->front().asConstantInteger() : std::nullopt;
-}
-
-/// The values of a body's outputs in the program; nothing if one of them is no tensor.
-std::optional<SmallVector<mlir::Value>> tensorsOf(Node &node, const Values &values) {
-  SmallVector<mlir::Value> tensors;
-  for (const ModelValue &value : values) {
-    if (value.kind != ModelValue::Kind::Tensor) {
-      node.refuse("its body gives sequences or optionals, whose number only the run knows");
-      return std::nullopt;
-    }
-    if (!value.tensor)
-      return std::nullopt;
-    tensors.push_back(value.tensor.value());
-  }
-  return tensors;
-}
-
-/// Builds a body into a region of an operation that exists, with arguments of these types.
-template <typename Build>
-std::optional<SmallVector<mlir::Value>> buildRegion(Node &node, mlir::Region &region, ArrayRef<mlir::Type> arguments,
-                                                    Build build) {
-  ModelBuilder &builder = node.builder();
-  mlir::OpBuilder::InsertionGuard guard(builder);
-  mlir::Block *block = builder.createBlock(&region);
-  Values values;
-  for (mlir::Type type : arguments)
-    values.push_back(builder.fromValue(block->addArgument(type, builder.getLoc())));
-  ModelBuilder::RegionScope inside(builder);
-  std::optional<Values> outputs = build(values);
-  std::optional<SmallVector<mlir::Value>> tensors = outputs ? tensorsOf(node, *outputs) : std::nullopt;
-  if (tensors)
-    builder.create<graph::YieldOp>(*tensors);
-  return tensors;
-}
-
-graph::TensorType tensorType(mlir::Value value) { return cast<graph::TensorType>(value.getType()); }
+/// The same for loops that could run as loops, in models that are not trained.
+constexpr int64_t maxUnrolledInference = 4;
 
 /// A type that both values can be passed as: sizes that differ are new symbols.
 mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs) {
@@ -78,11 +32,6 @@ mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs) {
     else
       shape.push_back(node.builder().sizeFacts().fresh("joined", SymbolOrigin::Data, sym::Interval::size()));
   return lhs.withShape(shape);
-}
-
-void setResults(Node &node, mlir::Operation *op) {
-  for (auto [index, result] : enumerate(op->getResults()))
-    node.setOutput(index, node.builder().fromValue(result));
 }
 
 void ifNode(Node &node) {
@@ -134,8 +83,7 @@ bool unroll(Node &node, const onnx::GraphProto &body, int64_t trips) {
     if (!outputs)
       return false;
     goOn = outputs->front().tensor;
-    if (!knownScalar(goOn))
-      return node.refuse("whether it goes on depends on data, and it carries sequences"), false;
+    assert(knownScalar(goOn) && "nothing but the limit ends an unrolled loop");
     for (size_t index = 0; index < carried.size(); ++index)
       carried[index] = (*outputs)[index + 1];
     for (size_t index = 0; index < collected.size(); ++index)
@@ -226,70 +174,32 @@ void loop(Node &node) {
   for (int64_t index = 2; index < node.inputCount(); ++index)
     carriesSequence |= node.value(index).kind != ModelValue::Kind::Tensor;
   bool runsOut = (!node.has(1) || knownScalar(condition) == 1) && goesOn(*body);
-  bool isShort = runsOut && trips && *trips > 0 && *trips <= maxUnrolled;
-  if ((isShort && findSizeInputs(*body).contains(body->input(0).name())) ||
-      (carriesSequence && trips && *trips <= maxUnrolled)) {
+  // Unrolled loops have gradients.
+  int64_t most = node.builder().options.keepWeights ? maxUnrolled : maxUnrolledInference;
+  bool isShort = runsOut && trips && *trips > 0 && *trips <= most;
+  bool readsTrip = findSizeInputs(*body).contains(body->input(0).name());
+  // The elements of unrolled sequences may have any shapes.
+  if ((isShort && readsTrip) || (carriesSequence && runsOut && trips && *trips <= maxUnrolled)) {
     unroll(node, *body, *trips);
-    return;
-  }
-  if (carriesSequence) {
-    node.refuse("a loop that carries sequences must have a small constant number of iterations");
     return;
   }
   ModelBuilder &builder = node.builder();
   const Content *content = limit ? limit.content() : nullptr;
-  if (Expr count = content && runsOut ? content->front().asExpr() : Expr()) {
+  if (Expr count = content && runsOut && !readsTrip && !carriesSequence ? content->front().asExpr() : Expr()) {
     if (scanNumbers(node, *body, count) || builder.stopped())
       return;
-    if (isShort)
+    if (isShort) {
       unroll(node, *body, *trips);
-    else
-      node.refuse("the shape of what it carries changes from one iteration to the next");
-    return;
-  }
-  SmallVector<mlir::Value> carried;
-  SmallVector<mlir::Type> arguments = {graph::TensorType::get({}, builder.getI64Type())};
-  for (int64_t index = 0; index < states; ++index) {
-    Tensor state = node.input(index + 2);
-    if (!state)
-      return;
-    carried.push_back(state.value());
-    arguments.push_back(carried.back().getType());
-  }
-  Expr bound = content ? content->front().asExpr() : Expr();
-  if (!limit && builder.options.maxTrip > 0)
-    bound = builder.size(builder.options.maxTrip);
-  Tensor most = bound ? builder.integer(bound) : limit ? reshape(limit, {}) : limit;
-  Tensor first = condition ? reshape(condition, {}) : condition;
-  if ((limit && !most) || (condition && !first))
-    return;
-  auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
-  auto op =
-      graph::WhileOp::create(builder, builder.getLoc(), mlir::TypeRange(), valueOf(most), valueOf(first), carried);
-  auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
-    // Within the body ONNX's condition is true.
-    values.insert(values.begin() + 1, ModelValue(builder.scalar(1, builder.getI1Type())));
-    std::optional<Values> results = node.importer().importBody(*body, values);
-    if (results && results->front().tensor)
-      results->front() = reshape(results->front().tensor, {});
-    return results;
-  });
-  if (!outputs)
-    return;
-  SmallVector<mlir::Type> types;
-  for (int64_t index = 0; index < states; ++index) {
-    types.push_back(carried[index].getType());
-    if ((*outputs)[index + 1].getType() != types.back()) {
-      node.refuse("the shape of what it carries changes from one iteration to the next");
       return;
     }
   }
-  for (mlir::Value value : ArrayRef(*outputs).drop_front(states + 1)) {
-    Shape shape = {builder.sizeFacts().fresh("trips", SymbolOrigin::Data, sym::Interval::size())};
-    llvm::append_range(shape, tensorType(value).getShape());
-    types.push_back(tensorType(value).withShape(shape));
-  }
-  setResults(node, withResults(builder, op, types));
+  Expr bound = content ? content->front().asExpr() : Expr();
+  // Exporters write the greatest integer where there is no limit.
+  if (bound && bound.asConstant().value_or(0) >= std::numeric_limits<int32_t>::max())
+    bound = Expr();
+  if ((!limit || (content && !bound)) && builder.options.maxTrip > 0)
+    bound = builder.size(builder.options.maxTrip);
+  buildWhile(node, *body, bound, runsOut && bound, readsTrip && bound);
 }
 
 /// An axis of scanned tensors, and whether they are read from the end; the lists may be absent.

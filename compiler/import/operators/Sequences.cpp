@@ -1,5 +1,7 @@
-// Sequences and optionals: they exist only while importing, where their lengths and the places in them are known.
+// Sequences and optionals: they exist only while importing. Their lengths and the places in them are known there, but
+// for sequences that loops carry, which are stacked.
 #include "compiler/import/Registry.h"
+#include "compiler/import/operators/StackedSequences.h"
 
 using namespace llvm;
 
@@ -7,6 +9,9 @@ namespace freestone::importer {
 namespace {
 
 using ValueKind = ModelValue::Kind;
+
+/// The first input, if it is a stacked sequence.
+Tensor stackOfInput(Node &node) { return node.value(0).isStacked() ? node.value(0).tensor : Tensor(); }
 
 const ModelValue *sequenceInput(Node &node) {
   const ModelValue &value = node.value(0);
@@ -28,6 +33,17 @@ std::optional<int64_t> placeIn(Node &node, int64_t input, int64_t length, bool e
   return place->front() < 0 ? place->front() + length : place->front();
 }
 
+/// A place in a stacked sequence, from its end if negative; `otherwise` where the input is absent.
+Expr placeInStack(Node &node, int64_t input, Expr length, Expr otherwise) {
+  if (!node.has(input))
+    return otherwise;
+  std::optional<Shape> place = node.sizesInput(input);
+  if (!place || place->size() != 1)
+    return {};
+  std::optional<int64_t> constant = place->front().asConstant();
+  return constant && *constant < 0 ? length + *constant : place->front();
+}
+
 void construct(Node &node) {
   std::vector<ModelValue> elements;
   for (int64_t index = 0; index < node.inputCount(); ++index)
@@ -36,6 +52,11 @@ void construct(Node &node) {
 }
 
 void at(Node &node) {
+  if (Tensor stack = stackOfInput(node)) {
+    Tensor place = node.input(1);
+    node.setOutput(0, place ? gather(stack, reshape(place, {}), 0) : Tensor());
+    return;
+  }
   const ModelValue *sequence = sequenceInput(node);
   std::optional<int64_t> place = sequence ? placeIn(node, 1, sequence->elements.size(), false) : std::nullopt;
   if (place)
@@ -43,6 +64,11 @@ void at(Node &node) {
 }
 
 void insert(Node &node) {
+  if (Tensor stack = stackOfInput(node)) {
+    Expr place = placeInStack(node, 2, stack.dim(0), stack.dim(0));
+    node.setOutput(0, ModelValue::stacked(place ? insertInto(node, stack, node.input(1), place) : Tensor()));
+    return;
+  }
   const ModelValue *sequence = sequenceInput(node);
   if (!sequence)
     return;
@@ -57,6 +83,11 @@ void insert(Node &node) {
 }
 
 void erase(Node &node) {
+  if (Tensor stack = stackOfInput(node)) {
+    Expr place = placeInStack(node, 1, stack.dim(0), stack.dim(0) - 1);
+    node.setOutput(0, ModelValue::stacked(place ? eraseFrom(stack, place) : Tensor()));
+    return;
+  }
   const ModelValue *sequence = sequenceInput(node);
   if (!sequence)
     return;
@@ -75,6 +106,8 @@ void erase(Node &node) {
 }
 
 Tensor lengthOf(Node &node) {
+  if (Tensor stack = stackOfInput(node))
+    return node.builder().integer(stack.dim(0));
   const ModelValue *sequence = sequenceInput(node);
   return sequence ? node.builder().integer(sequence->elements.size()) : Tensor();
 }
@@ -134,6 +167,11 @@ void splitToSequence(Node &node) {
 }
 
 Tensor concatFromSequence(Node &node) {
+  if (Tensor stack = stackOfInput(node)) {
+    bool isNew = node.integer("new_axis") != 0;
+    std::optional<int64_t> axis = node.normalize(node.integer("axis"), stack.rank() - 1 + isNew);
+    return axis ? concatStack(node, stack, *axis, isNew) : Tensor();
+  }
   const ModelValue *sequence = sequenceInput(node);
   if (!sequence)
     return {};

@@ -1,0 +1,31 @@
+#ifndef FREESTONE_COMPILER_TASK_RUNTIMESIZES_H
+#define FREESTONE_COMPILER_TASK_RUNTIMESIZES_H
+
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/sym/Bounds.h"
+#include "compiler/dialect/sym/SymbolicRange.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace freestone::task {
+
+/// How large sizes become that a run determines: memory is planned before it.
+class RunTimeSizes {
+public:
+  /// Of an entry's symbols.
+  explicit RunTimeSizes(llvm::ArrayRef<mlir::Attribute> symbols);
+
+  /// At least the expression's value, whatever a run determines.
+  sym::Expr getGreatest(sym::Expr expr) const { return find(expr).greatest; }
+  /// A type that holds values of all of these, which have one rank, with its greatest sizes.
+  graph::TensorType getGreatest(llvm::ArrayRef<mlir::Type> types) const;
+
+private:
+  sym::SymbolicRange find(sym::Expr expr) const;
+
+  llvm::StringMap<sym::SymbolicRange> ranges;
+  sym::Bounds bounds;
+};
+
+} // namespace freestone::task
+
+#endif // FREESTONE_COMPILER_TASK_RUNTIMESIZES_H
