@@ -4,6 +4,14 @@ option(FREESTONE_TESTS "Build the tests (needs GoogleTest; with the compiler als
 option(FREESTONE_UNITY "Compile eight files of a library at once, which halves the work of building everything" ON)
 set(FREESTONE_PYTHON ${CMAKE_BINARY_DIR}/venv/bin/python CACHE FILEPATH
     "Python with the packages of test/requirements.txt, as scripts/test makes it")
+execute_process(COMMAND ${FREESTONE_PYTHON} -m nanobind --cmake_dir
+  OUTPUT_VARIABLE FREESTONE_NANOBIND OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE hasNanobind)
+if(hasNanobind EQUAL 0 AND NOT FREESTONE_SANITIZE)
+  set(hasNanobind ON)
+else()
+  set(hasNanobind OFF)
+endif()
+option(FREESTONE_PYTHON_PACKAGE "Build the Python package (needs nanobind in FREESTONE_PYTHON, and Python's headers)" ${hasNanobind})
 set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizers for every target: address, undefined, thread, fuzzer-no-link")
 
 # Suffix of the files and folders that are specific to the architecture.
