@@ -86,7 +86,7 @@ def compile(model: Any, *, target: str = "host", dims: Mapping[str, Range] | Non
 def load(source: Any, *, weights: Mapping[str, Any] | None = None, threads: int = 0) -> Program:
     """Loads a compiled model: the path of a .stone file, which is mapped, or its bytes.
 
-    weights: arrays by name, for a file that was compiled without.
+    weights: arrays by name, for a file that was compiled without; those that it does not need are left alone.
     threads: workers of a run; 0: as many as the machine offers.
 
     Raises FileError, BadArtifact and Incompatible. Loading runs native code: load only what you trust.

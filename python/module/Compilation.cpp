@@ -2,6 +2,7 @@
 
 #include "freestone/compiler.h"
 #include "python/module/TensorArgument.h"
+#include <deque>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -103,14 +104,17 @@ Artifact load(nb::object source) {
   return Artifact::load(path);
 }
 
-/// Supplies the weights of an artifact that was compiled without.
+/// Supplies the weights that an artifact was compiled without; `weights` may have others, too.
 void supplyWeights(Artifact &artifact, nb::dict weights, int threads) {
-  std::vector<std::unique_ptr<python::TensorArgument>> held;
-  for (auto [name, object] : weights) {
-    auto text = nb::cast<std::string>(name);
-    held.push_back(
-        std::make_unique<python::TensorArgument>(object, text, FREESTONE_F32, python::TensorArgument::Access::Read));
-    check(freestone_artifact_supply_weight(artifact.get(), text.c_str(), held.back()->get()));
+  std::deque<python::TensorArgument> held;
+  for (size_t i = 0; i < freestone_artifact_missing_weight_count(artifact.get()); ++i) {
+    freestone_value_info info = {};
+    info.struct_size = sizeof(info);
+    check(freestone_artifact_missing_weight(artifact.get(), i, &info));
+    if (!weights.contains(info.name))
+      continue;
+    held.emplace_back(weights[info.name], info.name, info.dtype, python::TensorArgument::Access::Read);
+    check(freestone_artifact_supply_weight(artifact.get(), info.name, held.back().get()));
   }
   nb::gil_scoped_release released;
   check(freestone_artifact_finish_weights(artifact.get(), threads));
