@@ -28,4 +28,11 @@ endif()
 if(TARGET freestone_compiler)
   set_target_properties(freestone_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS freestone_compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+  # The contents of the Python wheel `freestone`, for `cmake --install build --component wheel`.
+  set_target_properties(freestone_compiler_alone PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS freestone_compiler_alone LIBRARY DESTINATION lib COMPONENT wheel EXCLUDE_FROM_ALL)
+  if(TARGET freestone)
+    install(TARGETS freestone RUNTIME DESTINATION bin COMPONENT wheel EXCLUDE_FROM_ALL)
+  endif()
 endif()

@@ -1,0 +1,23 @@
+"""The wheels are as small as they should be, and name the machines that they run on: wheels.py FOLDER."""
+
+import pathlib
+import subprocess
+import sys
+import zipfile
+
+MOST = {"freestone": 80e6, "freestone_runtime": 2e6}
+
+wheels = sorted(pathlib.Path(sys.argv[1]).glob("*.whl"))
+assert {wheel.name.split("-")[0] for wheel in wheels} == set(MOST), wheels
+for wheel in wheels:
+    size = wheel.stat().st_size
+    names = zipfile.ZipFile(wheel).namelist()
+    print(f"{wheel.name}: {size / 1e6:.2f} MB, {len(names)} files")
+    assert size <= MOST[wheel.name.split("-")[0]], f"{wheel.name} is larger than it should be"
+    assert "manylinux" in wheel.name
+    shown = subprocess.run([pathlib.Path(sys.executable).with_name("auditwheel"), "show", wheel], capture_output=True,
+                           text=True, check=True).stdout
+    print(" ".join(shown.split("\n\n")[1].split()))
+    if wheel.name.startswith("freestone_runtime"):
+        assert {"freestone/py.typed", "freestone/_freestone.pyi", "freestone/program.py"} <= set(names), names
+        assert not any("LLVM" in name or "MLIR" in name or "compiler" in name for name in names), names
