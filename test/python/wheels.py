@@ -17,7 +17,7 @@ for wheel in wheels:
     assert "manylinux" in wheel.name
     shown = subprocess.run([pathlib.Path(sys.executable).with_name("auditwheel"), "show", wheel], capture_output=True,
                            text=True, check=True).stdout
-    print(" ".join(shown.split("\n\n")[1].split()))
+    print("  auditwheel:", *next(part for part in shown.split("\n\n") if "platform tag" in part).split())
     if wheel.name.startswith("freestone_runtime"):
         assert {"freestone/py.typed", "freestone/_freestone.pyi", "freestone/program.py"} <= set(names), names
         assert not any("LLVM" in name or "MLIR" in name or "compiler" in name for name in names), names
