@@ -60,7 +60,7 @@ def bench(program: Program, seconds: float, sizes: dict[str, int]) -> Timing:
             array = numpy.zeros(shapes[value.name], value.dtype)
         inputs[value.name] = array
     program.run(inputs)
-    times = []
+    times: list[float] = []
     end = time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
         began = time.perf_counter()

@@ -164,6 +164,7 @@ class Trainer(_freestone.Trainer):
             "resume": resume, "window": window, "read_each_step": read_each_step,
             "schedule_numbers": {name: float(number) for name, number in schedule_numbers.items()}})
         per_epoch = None
+        source: Any
         if is_files(data):
             options.data, source = is_files(data), None
         elif is_arrays(data):

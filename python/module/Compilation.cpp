@@ -151,5 +151,6 @@ void python::addCompilation(nb::module_ &module) {
       },
       nb::arg("model"), nb::arg("name"), nb::arg("settings"), "What a model is, as JSON.");
   module.def("load", load, nb::arg("source"), "Loads an artifact, a path or bytes.");
-  module.def("supply_weights", supplyWeights, nb::arg("artifact"), nb::arg("weights"), nb::arg("threads"));
+  module.def("supply_weights", supplyWeights, nb::arg("artifact"), nb::arg("weights"), nb::arg("threads"),
+             nb::sig("def supply_weights(artifact: Artifact, weights: dict[str, typing.Any], threads: int) -> None"));
 }

@@ -250,16 +250,26 @@ void python::addProgram(nb::module_ &module) {
   nb::class_<Artifact>(module, "Artifact", "A loaded artifact, which programs share.");
   nb::class_<Program>(module, "Program", "What runs an artifact; see freestone.Program.")
       .def(nb::init<Artifact, int>(), nb::arg("artifact"), nb::arg("threads"))
-      .def("__call__", &Program::call)
+      .def("__call__", &Program::call,
+           nb::sig("def __call__(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any"))
       .def("run", &Program::run, nb::arg("inputs"), nb::arg("out") = nb::none(),
+           nb::sig("def run(self, inputs: dict[str, typing.Any], out: typing.Any = None) -> typing.Any"),
            "Runs with inputs by name, as a call does; for names that are no Python identifiers.")
       .def("plan", &Program::plan, nb::arg("sizes"),
+           nb::sig("def plan(self, sizes: dict[str, int]) -> dict[str, dict[str, typing.Any]]"),
            "The bytes that a run needs and the shapes of inputs and outputs, at these values of the symbolic sizes. "
            "Reserves nothing.")
-      .def("counters", &Program::counters, "What all runs have done so far, of instances that are not running.")
-      .def_prop_ro("_inputs", [](const Program &program) { return describeValues(program.artifact().inputs()); })
-      .def_prop_ro("_outputs", [](const Program &program) { return describeValues(program.artifact().outputs()); })
-      .def_prop_ro("_sizes", [](const Program &program) { return describeSizes(program.artifact()); })
+      .def("counters", &Program::counters, nb::sig("def counters(self) -> dict[str, int]"),
+           "What all runs have done so far, of instances that are not running.")
+      .def_prop_ro(
+          "_inputs", [](const Program &program) { return describeValues(program.artifact().inputs()); },
+          nb::for_getter(nb::sig("def _inputs(self, /) -> tuple[tuple[str, str, tuple[str, ...]], ...]")))
+      .def_prop_ro(
+          "_outputs", [](const Program &program) { return describeValues(program.artifact().outputs()); },
+          nb::for_getter(nb::sig("def _outputs(self, /) -> tuple[tuple[str, str, tuple[str, ...]], ...]")))
+      .def_prop_ro(
+          "_sizes", [](const Program &program) { return describeSizes(program.artifact()); },
+          nb::for_getter(nb::sig("def _sizes(self, /) -> tuple[tuple[str, int, int | None, int, bool], ...]")))
       .def("_describe", [](const Program &program) { return describeArtifact(program.artifact()); })
       .def(
           "_save", [](const Program &program, const std::string &path) { program.artifact().save(path); },

@@ -208,7 +208,8 @@ void python::addTrainer(nb::module_ &module) {
   nb::class_<TrainerHandle>(module, "Trainer", "What trains; see freestone.Trainer.")
       .def(nb::init<const std::string &, TrainerOptions, nb::object, nb::object>(), nb::arg("model"),
            nb::arg("options"), nb::arg("on_compile").none(), nb::arg("on_warning").none())
-      .def_prop_ro("_inputs", describeInputs)
+      .def_prop_ro("_inputs", describeInputs,
+                   nb::for_getter(nb::sig("def _inputs(self, /) -> tuple[tuple[str, str, tuple[str, ...]], ...]")))
       .def_prop_ro(
           "parameters", [](TrainerHandle &self) { return self.get().parameters(); }, "Names of the trained parameters.")
       .def(
@@ -218,9 +219,11 @@ void python::addTrainer(nb::module_ &module) {
           "set_number",
           [](TrainerHandle &self, const std::string &name, double value) { self.get().setNumber(name, value); },
           nb::arg("name"), nb::arg("value"), "Sets such a number for all steps from now on, without compiling.")
-      .def("_step", &TrainerHandle::step)
-      .def("_accumulate", &TrainerHandle::accumulate)
-      .def("_evaluate", &TrainerHandle::evaluate)
+      .def("_step", &TrainerHandle::step, nb::sig("def _step(self, batch: dict[str, typing.Any]) -> StepReport"))
+      .def("_accumulate", &TrainerHandle::accumulate,
+           nb::sig("def _accumulate(self, batch: dict[str, typing.Any]) -> None"))
+      .def("_evaluate", &TrainerHandle::evaluate,
+           nb::sig("def _evaluate(self, batch: dict[str, typing.Any]) -> EvaluationReport"))
       .def("_fit", &TrainerHandle::fit, nb::arg("data").none(), nb::arg("evaluation").none(), nb::arg("options"),
            nb::arg("per_epoch").none(), nb::arg("report"), nb::arg("on_step").none(), nb::arg("on_evaluation").none(),
            nb::arg("on_save").none())

@@ -127,6 +127,7 @@ TEST(TrainerInterface, TrainsFromFilesArraysAndBatches) {
                             {"y", {files.images.y.data() + first, {50}}}};
     };
     expectError<Error>([&] { trainer.fit({batches}, fit); }, {"number of steps"});
+    next = 0;
     trainer.fit({batches, 4}, fit);
   });
   EXPECT_EQ(losses[0].size(), 8u);
