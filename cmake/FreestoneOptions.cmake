@@ -4,15 +4,15 @@ option(FREESTONE_TESTS "Build the tests (needs GoogleTest; with the compiler als
 option(FREESTONE_UNITY "Compile eight files of a library at once, which halves the work of building everything" ON)
 set(FREESTONE_PYTHON ${CMAKE_BINARY_DIR}/venv/bin/python CACHE FILEPATH
     "Python with the packages of test/requirements.txt, as scripts/test makes it")
-execute_process(COMMAND ${FREESTONE_PYTHON} -m nanobind --cmake_dir
-  OUTPUT_VARIABLE FREESTONE_NANOBIND OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE hasNanobind)
-if(hasNanobind EQUAL 0 AND NOT FREESTONE_SANITIZE)
-  set(hasNanobind ON)
-else()
-  set(hasNanobind OFF)
-endif()
-option(FREESTONE_PYTHON_PACKAGE "Build the Python package (needs nanobind in FREESTONE_PYTHON, and Python's headers)" ${hasNanobind})
 set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizers for every target: address, undefined, thread, fuzzer-no-link")
+set(FREESTONE_PYTHON_PACKAGE AUTO CACHE STRING "Build the Python package: ON, OFF, or AUTO, if FREESTONE_PYTHON has nanobind")
+cmake_path(GET FREESTONE_PYTHON PARENT_PATH environment)
+file(GLOB FREESTONE_NANOBIND CONFIGURE_DEPENDS ${environment}/../lib/python3*/site-packages/nanobind/cmake)
+if(NOT FREESTONE_PYTHON_PACKAGE STREQUAL AUTO)
+  set(isPythonBuilt ${FREESTONE_PYTHON_PACKAGE})
+elseif(FREESTONE_NANOBIND AND NOT FREESTONE_SANITIZE)
+  set(isPythonBuilt ON)
+endif()
 
 # Suffix of the files and folders that are specific to the architecture.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")

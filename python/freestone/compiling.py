@@ -11,6 +11,7 @@ from typing import Any
 from freestone import _freestone
 from freestone.errors import InvalidArgument
 from freestone.program import Program
+from freestone.progress import Phases
 
 Range = tuple[int, "int | None"] | tuple[int, "int | None", int]
 
@@ -57,7 +58,7 @@ def _settings(target: str, dims: Mapping[str, Range] | None, bind: Mapping[str, 
 def compile(model: Any, *, target: str = "host", dims: Mapping[str, Range] | None = None,
             bind: Mapping[str, int] | None = None, disable: Iterable[str] = (), tune: bool = False,
             cache: bool = True, jobs: int = 0, strip_weights: bool = False, threads: int = 0,
-            progress: Callable[[str, int, int], object] | None = None) -> Program:
+            progress: bool | Callable[[str, int, int], object] | None = None) -> Program:
     """Compiles a model once for all its shapes, or finds it in the user's cache.
 
     model: the path of an .onnx file, its bytes, or an `onnx.ModelProto`.
@@ -70,14 +71,16 @@ def compile(model: Any, *, target: str = "host", dims: Mapping[str, Range] | Non
     jobs: programs compiled at the same time; 0: as many as CPUs and memory allow.
     strip_weights: leaves the weights out of what `save` writes; `load` then takes them.
     threads: workers of a run; 0: as many as the machine offers.
-    progress: called with (phase, done, total).
+    progress: called with (phase, done, total); True shows a bar by tqdm, if that is installed.
 
     Raises Unsupported with every node that can't be compiled, InvalidArgument for an invalid model or option, and
     Incompatible where only the runtime is installed.
     """
     source, name = _source(model)
-    settings = _settings(target, dims, bind, disable, tune, cache, jobs, strip_weights, progress)
-    artifact, statistics = _freestone.compile(source, name, settings)
+    with Phases(progress is True) as phases:
+        follow = phases.follow if progress is True else progress or None
+        settings = _settings(target, dims, bind, disable, tune, cache, jobs, strip_weights, follow)
+        artifact, statistics = _freestone.compile(source, name, settings)
     settings.progress = None
     return Program(artifact, threads, name=name, statistics=json.loads(statistics) if statistics else {},
                    inspect=lambda level: _freestone.inspect(source, name, level, settings))

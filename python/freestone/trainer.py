@@ -6,6 +6,7 @@ import difflib
 import html
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from freestone.data import batches_of, is_arrays, is_files, length_of
 from freestone.errors import InvalidArgument
 from freestone.history import History
 from freestone.program import Value, _values
+from freestone.progress import Bar, Phases
 
 EvaluationReport = _freestone.EvaluationReport
 StepReport = _freestone.StepReport
@@ -69,7 +71,7 @@ class Trainer(_freestone.Trainer):
         threads, seed, …
     groups: parameters with their own numbers: [{"pattern": "head.*", "lr": 0.01}].
     Everything else is a number of the optimizer, by PyTorch's name: lr, weight_decay, momentum, betas, eps, clip_norm.
-    progress: called during the compilation with (phase, done, total).
+    progress: called during the compilation with (phase, done, total); True shows a bar by tqdm, if that is installed.
 
     The model is compiled once, for every batch size and length. A trainer is used by one thread at a time; several may
     work at the same time. Raises Unsupported, InvalidArgument with a sentence that names the option, and ShapeError for
@@ -77,26 +79,23 @@ class Trainer(_freestone.Trainer):
     """
 
     def __init__(self, model: Any, *, groups: Iterable[Mapping[str, Any]] = (),
-                 progress: Callable[[str, int, int], object] | None = None, **options: Any):
+                 progress: bool | Callable[[str, int, int], object] | None = None, **options: Any):
         chosen = _freestone.TrainerOptions()
         chosen.numbers = _numbers(_set_options(chosen, options))
         chosen.groups = [_freestone.ParameterGroup(group["pattern"],
                                                    _numbers({k: v for k, v in group.items() if k != "pattern"}))
                          for group in groups]
-        warnings: list[str] = []
+        sentences: list[str] = []
         source, self.name = _source(model)
-        if isinstance(source, str):
-            super().__init__(source, chosen, progress, warnings.append)
-        else:
-            with tempfile.TemporaryDirectory(prefix="freestone.") as folder:
-                path = os.path.join(folder, self.name)
+        with Phases(progress is True) as phases, tempfile.TemporaryDirectory(prefix="freestone.") as folder:
+            follow = phases.follow if progress is True else progress or None
+            path = source if isinstance(source, str) else os.path.join(folder, self.name)
+            if isinstance(source, bytes):
                 with open(path, "wb") as file:
                     file.write(source)
-                super().__init__(path, chosen, progress, warnings.append)
-        for sentence in warnings:
-            import warnings as module
-
-            module.warn(sentence, RuntimeWarning, stacklevel=2)
+            super().__init__(path, chosen, follow, sentences.append)
+        for sentence in sentences:
+            warnings.warn(sentence, RuntimeWarning, stacklevel=2)
         self.inputs: tuple[Value, ...] = _values(self._inputs)
         """The inputs of a batch, with symbolic shapes; labels are the last."""
         self.history = History()
@@ -173,8 +172,6 @@ class Trainer(_freestone.Trainer):
             source, per_epoch = batches_of(data, self._named), length_of(data)
         if is_files(evaluation):
             options.evaluation_data, evaluation = is_files(evaluation), None
-        from freestone.progress import Bar
-
         with Bar(progress) as bar, tempfile.TemporaryDirectory(prefix="freestone.") as temporary:
             options.folder = os.fsdecode(os.fspath(folder)) if folder is not None else os.path.join(temporary, "run")
 

@@ -110,7 +110,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as home:
         os.environ["ONNX_HOME"] = home  # where the runner writes the data of its light models
         known = dict(cases())
-        names = sorted(known) if arguments.all else sorted(known)[::40]
+        names = sorted(known) if arguments.all else sorted(known)[::80]
         results = collections.defaultdict(dict)
         for name, verdict, fault in run_all(names, arguments.jobs):
             results[verdict][name] = fault
