@@ -11,3 +11,7 @@ def main() -> None:
     if not os.path.exists(_BINARY):
         sys.exit("freestone: the command comes with the compiler: pip install freestone")
     os.execv(_BINARY, [_BINARY, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()
