@@ -1,6 +1,7 @@
 #include "python/module/Program.h"
 
 #include "python/module/ElementTypes.h"
+#include "python/module/Forks.h"
 #include "python/module/OutputTensor.h"
 #include <algorithm>
 #include <nanobind/stl/string.h>
@@ -30,39 +31,58 @@ static size_t indexOf(const std::vector<ValueInfo> &values, nb::handle key, cons
 }
 
 Program::Program(Artifact artifact, int threads)
-    : loaded(std::move(artifact)), workers(threads), inputs(loaded.inputs()), outputs(loaded.outputs()) {
-  if (freestone_artifact_state_count(loaded.get()) > 0)
-    state.emplace(loaded);
+    : loaded(std::move(artifact)), workers(threads), inputs(loaded.inputs()), outputs(loaded.outputs()),
+      instances(makePool()) {}
+
+Program::~Program() {
+  if (instances->forks != countForks())
+    (void)instances.release();
 }
 
-Program::Lease::Lease(Program &program) : program(program) {
-  if (program.state)
-    program.turn.lock();
+std::unique_ptr<Program::Pool> Program::makePool() const {
+  std::unique_ptr<Pool> pool(new Pool{countForks(), {}, {}, {}, {}});
+  if (freestone_artifact_state_count(loaded.get()) > 0)
+    pool->state.emplace(loaded);
+  return pool;
+}
+
+Program::Pool &Program::pool() {
+  // A child begins with one thread, so that this needs no lock.
+  if (instances->forks != countForks()) {
+    (void)instances.release();
+    instances = makePool();
+  }
+  return *instances;
+}
+
+Program::Lease::Lease(Program &program) : pool(program.pool()) {
+  if (pool.state)
+    pool.turn.lock();
   {
-    std::lock_guard lock(program.mutex);
-    if (!program.idle.empty()) {
-      instance = std::move(program.idle.back());
-      program.idle.pop_back();
+    std::lock_guard lock(pool.mutex);
+    if (!pool.idle.empty()) {
+      instance = std::move(pool.idle.back());
+      pool.idle.pop_back();
       return;
     }
   }
   try {
-    instance = program.state ? std::make_unique<Instance>(program.loaded, "main", *program.state, program.workers)
-                             : std::make_unique<Instance>(program.loaded, program.workers);
+    instance = pool.state ? std::make_unique<Instance>(program.loaded, "main", *pool.state, program.workers)
+                          : std::make_unique<Instance>(program.loaded, program.workers);
   } catch (...) {
-    if (program.state)
-      program.turn.unlock();
+    if (pool.state)
+      pool.turn.unlock();
     throw;
   }
 }
 
 Program::Lease::~Lease() {
   {
-    std::lock_guard lock(program.mutex);
-    program.idle.push_back(std::move(instance));
+    std::lock_guard lock(pool.mutex);
+    pool.idle.push_back(std::move(instance));
   }
-  if (program.state)
-    program.turn.unlock();
+  if (pool.state)
+    pool.turn.unlock();
 }
 
 Program::Arguments Program::arguments() const {
@@ -195,8 +215,9 @@ nb::dict Program::plan(nb::dict sizes) {
 
 nb::dict Program::counters() {
   freestone_counters sum = {};
-  std::lock_guard lock(mutex);
-  for (const std::unique_ptr<Instance> &instance : idle) {
+  Pool &pool = this->pool();
+  std::lock_guard lock(pool.mutex);
+  for (const std::unique_ptr<Instance> &instance : pool.idle) {
     freestone_counters counters = {};
     counters.struct_size = sizeof(counters);
     check(freestone_instance_counters(instance->get(), &counters));
@@ -208,7 +229,7 @@ nb::dict Program::counters() {
     sum.operations = std::max(sum.operations, counters.operations);
   }
   nb::dict result;
-  result["instances"] = idle.size();
+  result["instances"] = pool.idle.size();
   result["runs"] = sum.runs;
   result["binds"] = sum.binds;
   result["plan_hits"] = sum.plan_hits;

@@ -11,10 +11,11 @@
 namespace freestone::python {
 
 /// An artifact with the instances that run it: as many as calls were under way at the same time, but one if the program
-/// keeps values from call to call. Thread-safe.
+/// keeps values from call to call. Thread-safe. A forked child makes instances of its own, since threads stay behind.
 class Program {
 public:
   explicit Program(Artifact artifact, int threads);
+  ~Program();
 
   const Artifact &artifact() const { return loaded; }
   int threads() const { return workers; }
@@ -30,6 +31,18 @@ public:
   nanobind::dict counters();
 
 private:
+  /// The instances of one process.
+  struct Pool {
+    const unsigned forks;
+    std::optional<State> state; ///< of a program that keeps values from call to call
+    std::mutex turn;            ///< held by the call under way on `state`
+    std::mutex mutex;           ///< of `idle`
+    std::vector<std::unique_ptr<Instance>> idle;
+  };
+  std::unique_ptr<Pool> makePool() const;
+  /// That of this process.
+  Pool &pool();
+
   /// An instance that nobody else uses, given back at the end. Made and destroyed with or without the GIL.
   class Lease {
   public:
@@ -40,7 +53,7 @@ private:
     Instance *operator->() { return instance.get(); }
 
   private:
-    Program &program;
+    Pool &pool;
     std::unique_ptr<Instance> instance;
   };
 
@@ -59,10 +72,7 @@ private:
   Artifact loaded;
   const int workers;
   std::vector<ValueInfo> inputs, outputs;
-  std::optional<State> state; ///< of a program that keeps values from call to call
-  std::mutex turn;            ///< held by the call under way on `state`
-  std::mutex mutex;           ///< of `idle`
-  std::vector<std::unique_ptr<Instance>> idle;
+  std::unique_ptr<Pool> instances;
 };
 
 /// Adds the class to the module.

@@ -2,6 +2,7 @@
 
 #include "freestone/trainer.h"
 #include "python/module/ElementTypes.h"
+#include "python/module/Forks.h"
 #include "python/module/TensorArgument.h"
 #include "python/module/TrainerOptions.h"
 #include <algorithm>
@@ -72,23 +73,32 @@ public:
     inputs = trainer->inputs();
   }
 
+  ~TrainerHandle() {
+    if (forks != countForks())
+      (void)trainer.release();
+  }
+
   std::vector<ValueInfo> inputInfo() const { return inputs; }
-  Trainer &get() { return *trainer; }
+  Trainer &get() {
+    if (forks != countForks())
+      throw Error(FREESTONE_INVALID_ARGUMENT, "the trainer was made before this process was forked; make one here");
+    return *trainer;
+  }
 
   StepReport step(nb::dict given) {
     Arrays arrays(given, inputs);
     nb::gil_scoped_release released;
-    return trainer->step(arrays.batch());
+    return get().step(arrays.batch());
   }
   void accumulate(nb::dict given) {
     Arrays arrays(given, inputs);
     nb::gil_scoped_release released;
-    trainer->accumulate(arrays.batch());
+    get().accumulate(arrays.batch());
   }
   EvaluationReport evaluate(nb::dict given) {
     Arrays arrays(given, inputs);
     nb::gil_scoped_release released;
-    return trainer->evaluate(arrays.batch());
+    return get().evaluate(arrays.batch());
   }
 
   /// `data` is a dict of arrays, None (files of the options), or a function of the epoch that returns the next batch as
@@ -103,6 +113,7 @@ public:
       options.evaluationArrays = evaluated.emplace(nb::borrow<nb::dict>(evaluation), inputs).batch();
     std::unique_ptr<std::FILE, int (*)(std::FILE *)> nowhere(std::fopen("/dev/null", "w"), std::fclose);
     options.report = report ? stderr : nowhere.get();
+    get();
     setCallbacks(onStep, onEvaluation, onSave);
     std::deque<Arrays> batches; // those that may be in use
     BatchFunction function;
@@ -175,6 +186,7 @@ private:
     });
   }
 
+  const unsigned forks = countForks();
   std::unique_ptr<Trainer> trainer;
   std::vector<ValueInfo> inputs;
   std::exception_ptr thrown;
