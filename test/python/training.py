@@ -84,6 +84,28 @@ def data_of_all_kinds(folder):
     assert by_hand.step(BATCHES[2]).loss == accumulated.history[0].loss
 
 
+def data_loaders_of_torch(folder):
+    try:
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+    except ImportError:
+        return
+    tensors = TensorDataset(torch.from_numpy(X), torch.from_numpy(Y))
+    plain = trainer()
+    plain.fit(BATCHES, epochs=2, schedule="cosine")
+    for workers in (0, 2):
+        made = trainer()
+        made.fit(DataLoader(tensors, batch_size=32, num_workers=workers), epochs=2, schedule="cosine")
+        assert same(weights(made), weights(plain)), workers
+
+
+def bars(folder):
+    """Progress is shown where tqdm is, and changes nothing."""
+    made = freestone.Trainer(classifier(), labels="y", progress=True)
+    assert made.fit(ARRAYS, evaluation=ARRAYS, progress=True).count == len(X)
+    assert freestone.compile(classifier(), cache=False, progress=True)(X).shape == (len(X), 4)
+
+
 def checkpoints_and_resume(folder):
     whole, first = trainer(momentum=0.9), trainer(momentum=0.9)
     whole.fit(BATCHES, epochs=3)
@@ -181,6 +203,6 @@ def faults(folder):
 
 
 with tempfile.TemporaryDirectory() as temporary:
-    for test in (one_step_beside_numpy, data_of_all_kinds, checkpoints_and_resume, callbacks_and_numbers, interrupted,
+    for test in (one_step_beside_numpy, data_of_all_kinds, data_loaders_of_torch, bars, checkpoints_and_resume, callbacks_and_numbers, interrupted,
                  faults):
         test(temporary)
