@@ -83,7 +83,7 @@ def compile(model: Any, *, target: str = "host", dims: Mapping[str, Range] | Non
         artifact, statistics = _freestone.compile(source, name, settings)
     settings.progress = None
     return Program(artifact, threads, name=name, statistics=json.loads(statistics) if statistics else {},
-                   inspect=lambda level: _freestone.inspect(source, name, level, settings))
+                   inspect=lambda level: _freestone.inspect(*_source(model), level, settings))
 
 
 def load(source: Any, *, weights: Mapping[str, Any] | None = None, threads: int = 0) -> Program:

@@ -98,7 +98,7 @@ void Program::setInput(Arguments &arguments, size_t index, nb::handle object) {
   if (arguments.inputs[index])
     throw invalid("input '" + input.name + "' is given twice");
   arguments.inputs[index].emplace(object, input.name, input.dtype, TensorArgument::Access::Read);
-  if (!arguments.foreign && arguments.inputs[index]->isForeign())
+  if (!arguments.foreign && TensorArgument::isForeign(object))
     arguments.foreign = nb::borrow(object);
 }
 

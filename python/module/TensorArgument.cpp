@@ -25,6 +25,13 @@ static bool isBfloat16(nb::handle object) {
          nb::hasattr(object, "__array_interface__");
 }
 
+bool TensorArgument::isForeign(nb::handle object) {
+  // Never freed: the interpreter may end before this library.
+  static PyObject *array = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+  return object.type().ptr() != array && !isPlain(object) && nb::hasattr(object, "__dlpack__") &&
+         PyObject_IsInstance(object.ptr(), array) != 1;
+}
+
 TensorArgument::TensorArgument(nb::handle object, const std::string &name, freestone_dtype dtype, Access access) {
   if (access == Access::Read && isPlain(object)) {
     nb::object array = nb::module_::import_("numpy").attr("asarray")(object, numpyType(dtype));

@@ -22,8 +22,8 @@ public:
   ~TensorArgument();
 
   const DLTensor *get() const { return &tensor; }
-  /// Whether the object is known by DLPack alone.
-  bool isForeign() const { return managed; }
+  /// Whether an object that has memory is of another library than NumPy, and speaks DLPack.
+  static bool isForeign(nanobind::handle object);
 
 private:
   bool takeBuffer(nanobind::handle object, const std::string &name, Access access);

@@ -77,6 +77,17 @@ def torch_arrays():
     assert program(x, out=out) is out and (out == 2 * x).all()
 
 
+def jax_arrays():
+    try:
+        import jax.numpy as jnp
+    except ImportError:
+        return
+    program = freestone.compile(double())
+    x = jnp.arange(16, dtype=jnp.float32).reshape(2, 8)
+    y = program(x)
+    assert isinstance(y, type(x)) and (y == 2 * x).all() and address(x) == x.unsafe_buffer_pointer()
+
+
 def large_arrays_are_not_copied():
     program = freestone.compile(double(), threads=1)
     x = np.ones((4_000_000, 8), np.float32)
@@ -111,6 +122,6 @@ def empty_and_result_sizes():
     assert [size.is_result for size in where.sizes] == [False, True]
 
 
-for test in (numpy_arrays, given_outputs, foreign_arrays, torch_arrays, large_arrays_are_not_copied,
+for test in (numpy_arrays, given_outputs, foreign_arrays, torch_arrays, jax_arrays, large_arrays_are_not_copied,
              scalars_lists_and_types, empty_and_result_sizes):
     test()
