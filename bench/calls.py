@@ -1,6 +1,6 @@
-"""What a call from Python costs beside ONNX Runtime's, with models that compute nearly nothing: microseconds, of the fastest turn.
+"""What a call from Python costs beside ONNX Runtime's, with models that compute nearly nothing: microseconds.
 
-Every call makes new outputs, unless they are given. Calls of both take turns in one process."""
+Of the fastest turn; calls of both take turns in one process. Every call makes new outputs, unless they are given."""
 
 import argparse
 import os
@@ -18,7 +18,8 @@ import freestone  # noqa: E402
 
 MODELS = {
     "1 input, 1 output": "a (float[n] x0) => (float[n] y0) { y0 = Add(x0, x0) }",
-    "4 inputs, 1 output": "b (float[n] x0, float[n] x1, float[n] x2, float[n] x3) => (float[n] y0) { y0 = Sum(x0, x1, x2, x3) }",
+    "4 inputs, 1 output": """b (float[n] x0, float[n] x1, float[n] x2, float[n] x3) =>
+      (float[n] y0) { y0 = Sum(x0, x1, x2, x3) }""",
     "4 inputs, 4 outputs": """c (float[n] x0, float[n] x1, float[n] x2, float[n] x3) =>
       (float[n] y0, float[n] y1, float[n] y2, float[n] y3) { y0 = Neg(x0) y1 = Neg(x1) y2 = Neg(x2) y3 = Neg(x3) }""",
 }

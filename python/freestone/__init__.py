@@ -14,6 +14,8 @@ from freestone.errors import (BadArtifact, Cancelled, Error, FileError, Incompat
 from freestone.program import Program, Size, Value
 from freestone.trainer import EvaluationReport, StepReport, Trainer
 
-__all__ = ["BadArtifact", "Cancelled", "Error", "EvaluationReport", "FileError", "Incompatible", "InternalError", "InvalidArgument",
-           "OutOfMemory", "Program", "RunFailed", "ShapeError", "Size", "StepReport", "Trainer", "Unsupported", "Value", "__version__", "check",
-           "compile", "load"]
+__all__ = [
+    "BadArtifact", "Cancelled", "Error", "EvaluationReport", "FileError", "Incompatible", "InternalError",
+    "InvalidArgument", "OutOfMemory", "Program", "RunFailed", "ShapeError", "Size", "StepReport", "Trainer",
+    "Unsupported", "Value", "__version__", "check", "compile", "load",
+]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 
-def is_files(data: Any) -> list[str]:
+def files_of(data: Any) -> list[str]:
     """The paths, if data are files; else empty."""
     if isinstance(data, (str, os.PathLike)):
         return [os.fsdecode(os.fspath(data))]

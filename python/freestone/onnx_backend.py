@@ -33,7 +33,7 @@ class FreestoneBackendRep(BackendRep):
         self.program = program
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
-        """Runs with arrays: a sequence in the order of the inputs, a mapping, or the only input. Returns a named tuple."""
+        """Runs with arrays: a sequence in the order of the inputs, a mapping, or the only input. Gives a tuple."""
         if isinstance(inputs, Mapping):
             result = self.program.run(dict(inputs))
         elif isinstance(inputs, (tuple, list)):

@@ -12,7 +12,7 @@ from typing import Any
 
 from freestone import _freestone
 from freestone.compiling import _source
-from freestone.data import batches_of, is_arrays, is_files, length_of
+from freestone.data import batches_of, is_arrays, files_of, length_of
 from freestone.errors import InvalidArgument
 from freestone.history import History
 from freestone.program import Value, _values
@@ -37,7 +37,7 @@ def _numbers(given: Mapping[str, Any]) -> dict[str, float]:
                 options = [option for option in dir(_freestone.TrainerOptions) if not option.startswith("_")]
                 near = difflib.get_close_matches(name, options, 1)
                 hint = f"; did you mean '{near[0]}'?" if near else ""
-                raise InvalidArgument(f"{name}={value!r} is neither an option of a trainer nor a number{hint}") from None
+                raise InvalidArgument(f"{name}={value!r} is neither an option nor a number{hint}") from None
     return numbers
 
 
@@ -65,9 +65,9 @@ class Trainer(_freestone.Trainer):
         trainer.export("trained.onnx")
 
     model: the path of an .onnx file, its bytes or an `onnx.ModelProto`; or a .stone file of a compiled step.
-    options: those of `freestone train`, by the names of `freestone::TrainerOptions` in snake case: loss, labels, logits,
-        class_axis, ignore_index, label_smoothing, class_weights, optimizer, nesterov, moments, accumulate, train,
-        freeze, no_decay, tie, untie, freeze_norm, no_dropout, recompute, precision, initial_scale, target, no_cache,
+    options: those of `freestone train`, by the names of `freestone::TrainerOptions` in snake case: loss, labels,
+        logits, class_axis, ignore_index, label_smoothing, class_weights, optimizer, nesterov, moments, accumulate,
+        train, freeze, no_decay, tie, untie, freeze_norm, no_dropout, recompute, precision, initial_scale, target, no_cache,
         threads, seed, …
     groups: parameters with their own numbers: [{"pattern": "head.*", "lr": 0.01}].
     Everything else is a number of the optimizer, by PyTorch's name: lr, weight_decay, momentum, betas, eps, clip_norm.
@@ -164,14 +164,14 @@ class Trainer(_freestone.Trainer):
             "schedule_numbers": {name: float(number) for name, number in schedule_numbers.items()}})
         per_epoch = None
         source: Any
-        if is_files(data):
-            options.data, source = is_files(data), None
+        if files_of(data):
+            options.data, source = files_of(data), None
         elif is_arrays(data):
             source = dict(data)
         else:
             source, per_epoch = batches_of(data, self._named), length_of(data)
-        if is_files(evaluation):
-            options.evaluation_data, evaluation = is_files(evaluation), None
+        if files_of(evaluation):
+            options.evaluation_data, evaluation = files_of(evaluation), None
         with Bar(progress) as bar, tempfile.TemporaryDirectory(prefix="freestone.") as temporary:
             options.folder = os.fsdecode(os.fspath(folder)) if folder is not None else os.path.join(temporary, "run")
 

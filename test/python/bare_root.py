@@ -1,7 +1,7 @@
 """The wheels run where there is nothing but Debian's base and its Python: bare_root.py SITE_PACKAGES README FOLDER.
 
-Copies the files of Debian's essential packages, of python3 and of what both depend on from this machine into FOLDER, with
-what is installed in SITE_PACKAGES, and runs the README's lines there. Needs root, for chroot; else returns 77.
+Copies the files of Debian's essential packages, of python3 and of what both depend on from this machine into FOLDER,
+with what is installed in SITE_PACKAGES, and runs the README's lines there. Needs root, for chroot; else returns 77.
 """
 
 import os
@@ -48,13 +48,15 @@ def make_root(root):
         (root / name).symlink_to(f"usr/{name}")
     for name in ("dev", "proc", "tmp", "work"):
         (root / name).mkdir()
-    files = subprocess.run(["dpkg-query", "--listfiles", *packages()], capture_output=True, text=True, check=True).stdout
+    files = subprocess.run(["dpkg-query", "--listfiles", *packages()], capture_output=True, text=True,
+                           check=True).stdout
     paths = sorted({path for path in files.splitlines() if path.startswith("/") and os.path.lexists(path)
                     and not path.startswith(("/usr/share/doc", "/usr/share/locale", "/usr/share/man", "/var"))
                     and not (os.path.isdir(path) and not os.path.islink(path))})
     packed = subprocess.Popen(["tar", "--create", "--directory=/", "--no-recursion", "--files-from=-", "--file=-"],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    unpacking = subprocess.Popen(["tar", "--extract", "--keep-directory-symlink", "--directory", root], stdin=packed.stdout)
+    unpacking = subprocess.Popen(["tar", "--extract", "--keep-directory-symlink", "--directory", root],
+                                 stdin=packed.stdout)
     packed.stdin.write("\n".join(path.lstrip("/") for path in paths).encode())
     packed.stdin.close()
     assert unpacking.wait() == 0

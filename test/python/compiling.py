@@ -43,12 +43,13 @@ def sizes_and_files(folder):
     path = os.path.join(folder, "double.stone")
     program.save(path)
     x = np.ones((4, 8), np.float32)
-    for loaded in (freestone.load(path), freestone.load(pathlib.Path(path).read_bytes()), freestone.load(path, threads=1)):
+    whole = pathlib.Path(path).read_bytes()
+    for loaded in (freestone.load(path), freestone.load(whole), freestone.load(path, threads=1)):
         assert (loaded(x) == program(x)).all() and loaded.statistics is None
     bare = freestone.compile(classifier(), strip_weights=True)
     path = os.path.join(folder, "bare.stone")
     bare.save(path)
-    weights = {initializer.name: onnx.numpy_helper.to_array(initializer) for initializer in classifier().graph.initializer}
+    weights = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in classifier().graph.initializer}
     full, x = freestone.compile(classifier()), np.ones((3, 16), np.float32)
     raised(freestone.InvalidArgument, lambda: freestone.load(path, weights={}), "w1")
     assert (freestone.load(path, weights=weights)(x) == full(x)).all()

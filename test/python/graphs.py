@@ -19,7 +19,9 @@ def double():
 
 
 def sum_and_difference():
-    return model("two (float[n] a, float[n] b) => (float[n] sum, float[n] difference) { sum = Add(a, b) difference = Sub(a, b) }")
+    return model("""two (float[n] a, float[n] b) => (float[n] sum, float[n] difference) {
+      sum = Add(a, b) difference = Sub(a, b)
+    }""")
 
 
 def classifier(inputs=16, classes=4, seed=0):

@@ -203,6 +203,6 @@ def faults(folder):
 
 
 with tempfile.TemporaryDirectory() as temporary:
-    for test in (one_step_beside_numpy, data_of_all_kinds, data_loaders_of_torch, bars, checkpoints_and_resume, callbacks_and_numbers, interrupted,
-                 faults):
+    for test in (one_step_beside_numpy, data_of_all_kinds, data_loaders_of_torch, bars, checkpoints_and_resume,
+                 callbacks_and_numbers, interrupted, faults):
         test(temporary)

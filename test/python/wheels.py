@@ -19,5 +19,6 @@ for wheel in wheels:
                            text=True, check=True).stdout
     print("  auditwheel:", *next(part for part in shown.split("\n\n") if "platform tag" in part).split())
     if wheel.name.startswith("freestone_runtime"):
-        assert {"freestone/NOTICE", "freestone/py.typed", "freestone/_freestone.pyi", "freestone/program.py"} <= set(names), names
+        needed = {"NOTICE", "_freestone.pyi", "program.py", "py.typed"}
+        assert {f"freestone/{name}" for name in needed} <= set(names), names
         assert not any("LLVM" in name or "MLIR" in name or "compiler" in name for name in names), names
