@@ -1,7 +1,6 @@
 #include "python/module/Program.h"
 
 #include "python/module/ElementTypes.h"
-#include "python/module/Forks.h"
 #include "python/module/OutputTensor.h"
 #include <algorithm>
 #include <nanobind/stl/string.h>
@@ -31,32 +30,27 @@ static size_t indexOf(const std::vector<ValueInfo> &values, nb::handle key, cons
 }
 
 Program::Program(Artifact artifact, int threads)
-    : loaded(std::move(artifact)), workers(threads), inputs(loaded.inputs()), outputs(loaded.outputs()),
-      instances(makePool()) {}
+    : loaded(std::move(artifact)), workers(threads), inputs(loaded.inputs()), outputs(loaded.outputs()) {
+  if (freestone_artifact_state_count(loaded.get()) > 0)
+    state.emplace(loaded);
+}
 
 Program::~Program() {
   if (instances->forks != countForks())
     (void)instances.release();
 }
 
-std::unique_ptr<Program::Pool> Program::makePool() const {
-  std::unique_ptr<Pool> pool(new Pool{countForks(), {}, {}, {}, {}});
-  if (freestone_artifact_state_count(loaded.get()) > 0)
-    pool->state.emplace(loaded);
-  return pool;
-}
-
 Program::Pool &Program::pool() {
   // A child begins with one thread, so that this needs no lock.
   if (instances->forks != countForks()) {
     (void)instances.release();
-    instances = makePool();
+    instances = std::make_unique<Pool>();
   }
   return *instances;
 }
 
-Program::Lease::Lease(Program &program) : pool(program.pool()) {
-  if (pool.state)
+Program::Lease::Lease(Program &program) : program(program), pool(program.pool()) {
+  if (program.state)
     pool.turn.lock();
   {
     std::lock_guard lock(pool.mutex);
@@ -67,10 +61,10 @@ Program::Lease::Lease(Program &program) : pool(program.pool()) {
     }
   }
   try {
-    instance = pool.state ? std::make_unique<Instance>(program.loaded, "main", *pool.state, program.workers)
-                          : std::make_unique<Instance>(program.loaded, program.workers);
+    instance = program.state ? std::make_unique<Instance>(program.loaded, "main", *program.state, program.workers)
+                             : std::make_unique<Instance>(program.loaded, program.workers);
   } catch (...) {
-    if (pool.state)
+    if (program.state)
       pool.turn.unlock();
     throw;
   }
@@ -81,7 +75,7 @@ Program::Lease::~Lease() {
     std::lock_guard lock(pool.mutex);
     pool.idle.push_back(std::move(instance));
   }
-  if (pool.state)
+  if (program.state)
     pool.turn.unlock();
 }
 

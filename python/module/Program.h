@@ -2,6 +2,7 @@
 #define FREESTONE_PYTHON_MODULE_PROGRAM_H
 
 #include "freestone/freestone.h"
+#include "python/module/Forks.h"
 #include "python/module/TensorArgument.h"
 #include <deque>
 #include <mutex>
@@ -33,13 +34,11 @@ public:
 private:
   /// The instances of one process.
   struct Pool {
-    const unsigned forks;
-    std::optional<State> state; ///< of a program that keeps values from call to call
-    std::mutex turn;            ///< held by the call under way on `state`
-    std::mutex mutex;           ///< of `idle`
+    const unsigned forks = countForks();
+    std::mutex turn;  ///< held by the call under way on `state`
+    std::mutex mutex; ///< of `idle`
     std::vector<std::unique_ptr<Instance>> idle;
   };
-  std::unique_ptr<Pool> makePool() const;
   /// That of this process.
   Pool &pool();
 
@@ -53,6 +52,7 @@ private:
     Instance *operator->() { return instance.get(); }
 
   private:
+    Program &program;
     Pool &pool;
     std::unique_ptr<Instance> instance;
   };
@@ -72,7 +72,8 @@ private:
   Artifact loaded;
   const int workers;
   std::vector<ValueInfo> inputs, outputs;
-  std::unique_ptr<Pool> instances;
+  std::optional<State> state; ///< of a program that keeps values from call to call
+  std::unique_ptr<Pool> instances = std::make_unique<Pool>();
 };
 
 /// Adds the class to the module.

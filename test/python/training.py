@@ -151,6 +151,7 @@ def callbacks_and_numbers(folder):
 
 def interrupted(folder):
     """Ctrl-C ends after the running step, with a checkpoint from which a training goes on."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs do not have
     made, run = trainer(), os.path.join(folder, "interrupted")
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
