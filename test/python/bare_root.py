@@ -46,7 +46,7 @@ def make_root(root):
     for name in ("bin", "lib", "lib64", "sbin"):
         (root / "usr" / name).mkdir(parents=True, exist_ok=True)
         (root / name).symlink_to(f"usr/{name}")
-    for name in ("dev", "proc", "tmp", "work"):
+    for name in ("dev", "home", "proc", "tmp"):
         (root / name).mkdir()
     files = subprocess.run(["dpkg-query", "--listfiles", *packages()], capture_output=True, text=True,
                            check=True).stdout
@@ -74,13 +74,13 @@ def main():
     for name in ("freestone", "numpy"):
         for folder in site.glob(f"{name}*"):
             shutil.copytree(folder, root / "site" / folder.name)
-    onnx.save(classifier(784, 10), root / "work" / "mlp.onnx")
+    onnx.save(classifier(784, 10), root / "home" / "mlp.onnx")
     lines = "\n".join(re.findall(r"```python\n(.*?)```", readme.read_text(), re.S))
-    (root / "work" / "lines.py").write_text(lines)
+    (root / "home" / "lines.py").write_text(lines)
     script = f"""
       mount --bind /dev {root}/dev && mount --bind /proc {root}/proc &&
-      chroot {root} /usr/bin/env -i PATH=/usr/bin:/bin HOME=/work PYTHONPATH=/site sh -ec '
-        cd /work && python3 lines.py && python3 -m freestone.command run mlp.stone --input x=8x784xf32=0.5'"""
+      chroot {root} /usr/bin/env -i PATH=/usr/bin:/bin HOME=/home PYTHONPATH=/site sh -ec '
+        cd /home && python3 lines.py && python3 -m freestone.command run mlp.stone --input x=8x784xf32=0.5'"""
     done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True)
     assert done.returncode == 0 and "logits" in done.stdout, (done.stdout, done.stderr)
     print(f"the README's lines run in a root of {count} files of Debian's base and Python")
