@@ -1,5 +1,5 @@
-# Installs, besides the tools, the public headers, the libraries, and freestoneConfig.cmake with freestone::runtime and
-# freestone::trainer.
+# Installs, besides the tools, the public headers, the libraries, and freestoneConfig.cmake with freestone::runtime,
+# freestone::compilation and freestone::trainer.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/freestone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
@@ -9,11 +9,13 @@ if(TARGET freestone_runtime)
   add_library(freestone::runtime ALIAS freestone_runtime)
   set_target_properties(freestone_runtime PROPERTIES EXPORT_NAME runtime)
   install(TARGETS freestone_runtime EXPORT freestoneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  if(TARGET freestone_trainer)
-    add_library(freestone::trainer ALIAS freestone_trainer)
-    set_target_properties(freestone_trainer PROPERTIES EXPORT_NAME trainer)
-    install(TARGETS freestone_trainer EXPORT freestoneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  endif()
+  foreach(name IN ITEMS compilation trainer)
+    if(TARGET freestone_${name})
+      add_library(freestone::${name} ALIAS freestone_${name})
+      set_target_properties(freestone_${name} PROPERTIES EXPORT_NAME ${name})
+      install(TARGETS freestone_${name} EXPORT freestoneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    endif()
+  endforeach()
 
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/freestone)
   install(EXPORT freestoneTargets NAMESPACE freestone:: DESTINATION ${package})
@@ -26,4 +28,11 @@ endif()
 if(TARGET freestone_compiler)
   set_target_properties(freestone_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS freestone_compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+  # The contents of the Python wheel `freestone`, for `cmake --install build --component wheel`.
+  set_target_properties(freestone_compiler_alone PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS freestone_compiler_alone LIBRARY DESTINATION lib COMPONENT wheel EXCLUDE_FROM_ALL)
+  if(TARGET freestone)
+    install(TARGETS freestone RUNTIME DESTINATION bin COMPONENT wheel EXCLUDE_FROM_ALL)
+  endif()
 endif()

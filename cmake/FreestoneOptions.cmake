@@ -5,6 +5,14 @@ option(FREESTONE_UNITY "Compile eight files of a library at once, which halves t
 set(FREESTONE_PYTHON ${CMAKE_BINARY_DIR}/venv/bin/python CACHE FILEPATH
     "Python with the packages of test/requirements.txt, as scripts/test makes it")
 set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizers for every target: address, undefined, thread, fuzzer-no-link")
+set(FREESTONE_PYTHON_PACKAGE AUTO CACHE STRING "Build the Python package: ON, OFF, or AUTO, if FREESTONE_PYTHON has nanobind")
+cmake_path(GET FREESTONE_PYTHON PARENT_PATH environment)
+file(GLOB FREESTONE_NANOBIND CONFIGURE_DEPENDS ${environment}/../lib/python3*/site-packages/nanobind/cmake)
+if(NOT FREESTONE_PYTHON_PACKAGE STREQUAL AUTO)
+  set(isPythonBuilt ${FREESTONE_PYTHON_PACKAGE})
+elseif(FREESTONE_NANOBIND AND NOT FREESTONE_SANITIZE)
+  set(isPythonBuilt ON)
+endif()
 
 # Suffix of the files and folders that are specific to the architecture.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")

@@ -152,6 +152,8 @@ public:
     }
     return values;
   }
+  /// Writes the file of this artifact.
+  void save(const std::string &path) const { check(freestone_artifact_save(get(), path.c_str())); }
   /// The bytes of an attached file, such as `training.json`; valid during the lifetime of the artifact.
   std::string_view attachment(const std::string &name) const {
     const void *data = nullptr;
@@ -161,8 +163,10 @@ public:
   }
   freestone_artifact *get() const { return handle.get(); }
 
-private:
+  /// Takes ownership of a handle.
   explicit Artifact(freestone_artifact *loaded) : handle(loaded, freestone_artifact_release) {}
+
+private:
 
   template <typename Getter> std::vector<ValueInfo> collect(size_t count, Getter getter) const {
     std::vector<ValueInfo> values;

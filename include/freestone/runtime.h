@@ -84,6 +84,10 @@ typedef enum freestone_value_kind {
  * until the thread's next call that fails. Never null. */
 FREESTONE_API const char *freestone_last_error(void);
 
+/* Makes `sentence`, which is copied, this thread's last error: for libraries over the runtime whose functions report as
+ * its own do, such as that of freestone/compiler.h. */
+FREESTONE_API void freestone_set_last_error(const char *sentence);
+
 /* "0.1.0" */
 FREESTONE_API const char *freestone_version(void);
 
@@ -114,6 +118,10 @@ FREESTONE_API void freestone_artifact_release(freestone_artifact *artifact);
 
 /* Verifies the checksums of all stored weights. Errors: BAD_ARTIFACT names the first altered weight. */
 FREESTONE_API freestone_status freestone_artifact_check_weights(const freestone_artifact *artifact);
+
+/* Writes the artifact as it was loaded, without weights that were supplied, into a file that appears when it is
+ * complete. Errors: IO. */
+FREESTONE_API freestone_status freestone_artifact_save(const freestone_artifact *artifact, const char *path);
 
 /* An input or output. All pointers belong to the artifact and live as long as it. */
 typedef struct freestone_value_info {

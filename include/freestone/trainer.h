@@ -110,6 +110,8 @@ struct EvaluationReport {
 struct FitOptions {
   std::vector<std::string> data; ///< .npz, .npy, .safetensors, name=file.npy
   std::vector<std::string> evaluationData = {};
+  /// Arrays in the caller's memory by name, besides those of the files: C-contiguous, read in place during `fit`.
+  std::vector<std::pair<std::string, TensorRef>> arrays = {}, evaluationArrays = {};
   std::string window = {};    ///< reads the data as one text of tokens, in windows of this length: "64", "32:256"
   std::string folder = "run"; ///< of checkpoints, metrics and the loss curve
   std::string schedule = "constant"; ///< constant, linear, cosine, step, one-cycle; of numbers["learning_rate"]
@@ -126,6 +128,14 @@ struct FitOptions {
   bool resume = false;        ///< continues from the newest checkpoint in the folder
   bool readEachStep = false;  ///< reads the results of each step before the next is submitted, without overlap
   std::FILE *report = stderr; ///< stream for progress
+};
+
+/// Batches that the application makes during `fit`, one after the other.
+struct BatchFunction {
+  /// The next batch of an epoch, counted from 0; nothing at its end. Its memory must stay until four more were asked
+  /// for, since steps go on meanwhile. A resumed training asks for the batches of its epoch again and drops them.
+  std::function<std::optional<std::vector<std::pair<std::string, TensorRef>>>(int64_t epoch)> next;
+  std::optional<int64_t> perEpoch = {}; ///< if known; most schedules need it, or FitOptions::steps
 };
 
 /// A model under training: its parameters, the optimizer's state, and the compiled step that updates them.
@@ -161,6 +171,9 @@ public:
   /// data. A resumed run is bit-identical to an uninterrupted one. If it throws, the trainer is in the state after the
   /// last completed step.
   std::optional<EvaluationReport> fit(const FitOptions &options);
+  /// The same with batches of the application instead of training data; `batch` and `noShuffle` of the options only
+  /// serve the evaluations. Values are checked as by `step`.
+  std::optional<EvaluationReport> fit(const BatchFunction &batches, const FitOptions &options);
 
   /// Writes a checkpoint into a folder, atomically: parameters, statistics, the optimizer's state, the number of steps.
   /// Keeps the newest three checkpoints.

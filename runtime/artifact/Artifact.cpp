@@ -37,6 +37,7 @@ Result<std::shared_ptr<Artifact>> Artifact::loadMemory(std::span<const uint8_t> 
 }
 
 Status Artifact::open(std::span<const uint8_t> bytes, const std::string &path, bool withWeights) {
+  whole = bytes;
   Result<ArtifactParts> read = readArtifact(bytes);
   if (!read.ok())
     return read.status();

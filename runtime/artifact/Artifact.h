@@ -22,6 +22,8 @@ public:
   /// Copies the needed parts of `bytes`.
   static Result<std::shared_ptr<Artifact>> loadMemory(std::span<const uint8_t> bytes, bool checkWeights);
 
+  /// The file.
+  std::span<const uint8_t> bytes() const { return whole; }
   const Descriptor &descriptor() const { return parts.descriptor; }
   const freestone_entry &function(const Entry &entry) const {
     return table->entries[&entry - descriptor().entries.data()];
@@ -51,6 +53,7 @@ private:
 
   platform::MappedFile file;
   Block copy; ///< for an artifact in memory
+  std::span<const uint8_t> whole; ///< of one of these two
   ArtifactParts parts;
   platform::SharedObject code;
   const freestone_table *table = nullptr;

@@ -20,6 +20,14 @@ freestone_status freestone::runtime::report(const Status &status) {
 
 const char *freestone_last_error(void) { return lastError.c_str(); }
 
+void freestone_set_last_error(const char *sentence) {
+  try {
+    lastError = sentence ? sentence : "";
+  } catch (const std::bad_alloc &) {
+    lastError.clear();
+  }
+}
+
 const char *freestone_version(void) { return FREESTONE_VERSION; }
 
 const char *freestone_dtype_name(freestone_dtype dtype) {
@@ -61,6 +69,15 @@ void freestone_artifact_release(freestone_artifact *artifact) { delete artifact;
 
 freestone_status freestone_artifact_check_weights(const freestone_artifact *artifact) {
   return guarded([&] { return artifact ? artifact->artifact->checkWeights() : nullArgument("artifact"); });
+}
+
+freestone_status freestone_artifact_save(const freestone_artifact *artifact, const char *path) {
+  return guarded([&] {
+    if (!artifact || !path)
+      return nullArgument(artifact ? "path" : "artifact");
+    std::span<const uint8_t> bytes = artifact->artifact->bytes();
+    return platform::writeFileAtomically(path, {&bytes, 1});
+  });
 }
 
 size_t freestone_artifact_input_count(const freestone_artifact *artifact) {

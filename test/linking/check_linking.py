@@ -1,6 +1,6 @@
 """The dependencies and exports of the binaries: running artifacts loads no LLVM, and each library exports its interface alone.
 
-Usage: check_linking.py libfreestone_runtime.so freestone libfreestone_trainer.so [libfreestone_compiler.so]
+Usage: check_linking.py libfreestone_runtime.so freestone libfreestone_trainer.so libfreestone_compilation.so [libfreestone_compiler.so]
 """
 
 import os
@@ -28,8 +28,8 @@ def strippedSize(library):
         return os.path.getsize(stripped.name)
 
 
-def faults(runtime, tool, trainer, compiler=None):
-    for binary in (runtime, tool, trainer):
+def faults(runtime, tool, trainer, compilation, compiler=None):
+    for binary in (runtime, tool, trainer, compilation):
         loaded = re.findall(r"lib(?:LLVM|MLIR|freestone_compiler)\S*", output("ldd", binary))
         if loaded:
             yield f"{binary} loads {', '.join(loaded)}"
@@ -43,6 +43,9 @@ def faults(runtime, tool, trainer, compiler=None):
     foreign = {name for name in exported(trainer) if not re.match(r"_ZNK?9freestone7Trainer(?!14Implementation)", name)}
     if foreign:
         yield f"{trainer} exports {', '.join(sorted(foreign)[:5])}"
+    foreign = exported(compilation) - {"freestone_check", "freestone_compile", "freestone_inspect"}
+    if foreign:
+        yield f"{compilation} exports {', '.join(sorted(foreign)[:5])}"
     if compiler and exported(compiler) != {"freestone_compiler"}:
         yield f"{compiler} exports {', '.join(sorted(exported(compiler))[:5])} and not freestone_compiler alone"
 

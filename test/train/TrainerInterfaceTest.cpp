@@ -85,6 +85,56 @@ TEST(TrainerInterface, LearnsAndGoesOnWhereItWasSaved) {
   EXPECT_EQ(again.evaluate(heldOut.asBatch()).loss, report.loss);
 }
 
+/// Files, arrays in memory and batches of the application train to the same numbers.
+TEST(TrainerInterface, TrainsFromFilesArraysAndBatches) {
+  ImageFiles files;
+  std::vector<std::vector<double>> losses(3);
+  test::Folder folder;
+  FitOptions fit;
+  fit.noShuffle = true;
+  fit.batch = 50;
+  fit.epochs = 2;
+  fit.schedule = "cosine";
+  fit.report = files.nowhere.get();
+  auto train = [&](size_t kind, auto &&call) {
+    Trainer trainer(modelPath, options());
+    trainer.onStep([&](const StepReport &report) {
+      losses[kind].push_back(report.loss);
+      return true;
+    });
+    fit.folder = folder / std::to_string(kind);
+    call(trainer);
+  };
+  train(0, [&](Trainer &trainer) {
+    FitOptions byFiles = fit;
+    byFiles.data = files.data;
+    trainer.fit(byFiles);
+  });
+  train(1, [&](Trainer &trainer) {
+    FitOptions byArrays = fit;
+    byArrays.arrays = byArrays.evaluationArrays = files.images.asBatch();
+    EXPECT_EQ(trainer.fit(byArrays).value().count, 200);
+  });
+  train(2, [&](Trainer &trainer) {
+    int64_t next = 0, current = 0;
+    auto batches = [&](int64_t epoch) -> std::optional<Trainer::Batch> {
+      if (epoch != std::exchange(current, epoch))
+        next = 0;
+      if (next == 4)
+        return std::nullopt;
+      int64_t first = 50 * next++;
+      return Trainer::Batch{{"x", {files.images.x.data() + first * 784, {50, 784}}},
+                            {"y", {files.images.y.data() + first, {50}}}};
+    };
+    expectError<Error>([&] { trainer.fit({batches}, fit); }, {"number of steps"});
+    next = 0;
+    trainer.fit({batches, 4}, fit);
+  });
+  EXPECT_EQ(losses[0].size(), 8u);
+  EXPECT_EQ(losses[1], losses[0]);
+  EXPECT_EQ(losses[2], losses[0]);
+}
+
 TEST(TrainerInterface, WrongBatchesAreRefusedAndChangeNothing) {
   test::Folder folder;
   Trainer trainer(modelPath, options());

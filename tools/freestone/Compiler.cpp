@@ -1,10 +1,9 @@
 #include "tools/freestone/Compiler.h"
+#include "compilation/CompilerLibrary.h"
 #include "compiler/driver/Switches.h"
 #include "tools/freestone/CompileProgress.h"
 #include "tools/freestone/Options.h"
 #include "tools/tensor/Bytes.h"
-#include "train/Error.h"
-#include "train/compilation/CompilerLibrary.h"
 #include "train/options/OptionRules.h"
 #include <charconv>
 #include <cstring>
@@ -160,8 +159,8 @@ void CompileOptions::keepCode(const cache::Store &store) {
 const Compiler &Compiler::open() {
   static const Compiler compiler = [] {
     try {
-      return Compiler(&train::openCompiler());
-    } catch (const train::Error &error) {
+      return Compiler(&compilation::openCompiler());
+    } catch (const freestone::Error &error) {
       throw Failure(Exit::Failed, error.what());
     }
   }();

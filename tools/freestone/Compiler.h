@@ -70,7 +70,7 @@ private:
 /// Every call throws Failure with the compiler's message, or Unsupported.
 class Compiler {
 public:
-  /// Opens libfreestone_compiler.so (see train/compilation/CompilerLibrary.h).
+  /// Opens libfreestone_compiler.so (see compilation/CompilerLibrary.h).
   static const Compiler &open();
 
   void warmUp() const { interface->warm_up(); }

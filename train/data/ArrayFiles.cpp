@@ -77,6 +77,12 @@ ArrayFiles ArrayFiles::open(const std::vector<std::string> &arguments) {
   return opened;
 }
 
+void ArrayFiles::addView(TensorView array) {
+  if (find(array.name))
+    throw Error(fmt::format("there are two arrays '{}'", array.name));
+  views.push_back(std::move(array));
+}
+
 const TensorView *ArrayFiles::find(const std::string &name) const {
   for (const TensorView &view : views)
     if (view.name == name)

@@ -21,6 +21,9 @@ public:
   /// it can't be read, is damaged, or two arrays have the same name.
   static ArrayFiles open(const std::vector<std::string> &arguments);
 
+  /// Adds an array in the caller's memory, which must outlive this object. Throws Error if the name is taken.
+  void addView(formats::TensorView array);
+
   const std::vector<formats::TensorView> &arrays() const { return views; }
   /// Null if there is none.
   const formats::TensorView *find(const std::string &name) const;

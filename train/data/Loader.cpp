@@ -67,7 +67,9 @@ void Loader::reserve(Slot &slot) {
   }
 }
 
-int64_t Loader::batchesPerEpoch() const { return (dataset.samples() + options.batch - 1) / options.batch; }
+std::optional<int64_t> Loader::batchesPerEpoch() const {
+  return (dataset.samples() + options.batch - 1) / options.batch;
+}
 
 LoaderPosition Loader::after(const LoaderPosition &place) const {
   int64_t end = place.sample + options.batch;

@@ -1,7 +1,7 @@
 #ifndef FREESTONE_TRAIN_DATA_LOADER_H
 #define FREESTONE_TRAIN_DATA_LOADER_H
 
-#include "formats/TensorView.h"
+#include "train/data/BatchSource.h"
 #include "train/data/Dataset.h"
 #include "train/data/SampleOrder.h"
 #include "train/report/Recorder.h"
@@ -14,15 +14,6 @@
 
 namespace freestone::train {
 
-/// The beginning of the next batch; the data's part of a checkpoint.
-struct LoaderPosition {
-  int64_t step = 0;   ///< number of batches since the training began
-  int64_t epoch = 0;  ///< from 0
-  int64_t sample = 0; ///< position in the epoch's order
-
-  bool operator==(const LoaderPosition &) const = default;
-};
-
 struct LoaderOptions {
   int64_t batch = 1; ///< samples of a batch; the last batch of an epoch may be smaller
   uint64_t seed = 0;
@@ -34,38 +25,28 @@ struct LoaderOptions {
   Recorder recorder = {};
 };
 
-struct Batch {
-  LoaderPosition place; ///< of this batch
-  LoaderPosition next;  ///< of the next batch
-  int64_t samples = 0;
-  int64_t length = 1; ///< tokens of each sample
-  /// One for each field of the dataset; 64-byte aligned, the first dimension counts samples. Fields that are not read
-  /// have a shape, but no bytes.
-  std::vector<formats::TensorView> fields;
-};
-
 /// Throws Error if a model exported with a fixed batch size can't be fed batches of that size only.
 void checkFixedBatch(const Dataset &dataset, int64_t batch);
 
 /// Prepares batches on its own thread, in reused buffers: nothing is allocated per batch. The sequence of batches is a
 /// function of dataset, options and position alone. One thread may call it at a time.
-class Loader {
+class Loader final : public BatchSource {
 public:
   /// `dataset` must outlive the loader. Starts at once. Throws Error for an invalid batch size or position, including a
   /// field whose first dimension is a number that differs from the batch size.
   Loader(const Dataset &dataset, const LoaderOptions &options, LoaderPosition start = {});
   /// Waits for the batch in preparation at most.
-  ~Loader();
+  ~Loader() override;
 
   /// The next batch, or null after the last epoch. Valid until `held` more have been taken. Throws the Error of its
   /// preparation, prefixed with "step 17: "; so does every later call.
-  const Batch *take();
+  const Batch *take() override;
 
   /// The position of the next batch to take: to be saved, and to resume from.
-  LoaderPosition position() const { return upcoming; }
+  LoaderPosition position() const override { return upcoming; }
 
-  /// Number of batches of an epoch.
-  int64_t batchesPerEpoch() const;
+  int64_t batchInEpoch(const LoaderPosition &place) const override { return place.sample / options.batch; }
+  std::optional<int64_t> batchesPerEpoch() const override;
   /// Bytes of all buffers.
   int64_t bufferBytes() const { return reserved; }
   /// Total nanoseconds of waiting in `take`: shows whether the data come fast enough.

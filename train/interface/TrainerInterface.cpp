@@ -3,6 +3,7 @@
 #include "formats/ElementType.h"
 #include "train/Error.h"
 #include "train/compilation/StepCompilation.h"
+#include "train/data/BatchStream.h"
 #include "train/data/CheckedCopy.h"
 #include "train/data/FieldShape.h"
 #include "train/model/ModelExport.h"
@@ -55,6 +56,16 @@ freestone_dtype elementType(const DLTensor &tensor) {
   }
 }
 
+/// A tensor of the application by name.
+formats::TensorView viewOf(const std::string &name, TensorRef tensor) {
+  const DLTensor &view = *tensor.get();
+  freestone_dtype dtype = elementType(view);
+  std::vector<int64_t> shape(view.shape, view.shape + view.ndim);
+  auto *data = static_cast<const uint8_t *>(view.data) + view.byte_offset;
+  size_t bytes = dtype ? formats::countBytes(dtype, shape) : 0;
+  return {name, dtype, std::move(shape), formats::Bytes(data, bytes)};
+}
+
 StepReport reportOf(const train::StepMetrics &metrics) {
   return {metrics.step,      metrics.loss,    metrics.gradientNorm, metrics.learningRate,
           metrics.lossScale, metrics.skipped, metrics.notFinite};
@@ -89,7 +100,9 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
   }
   train::Batch makeBatch(const Batch &given) const;
   void checkField(const Field &field, const formats::TensorView &view) const;
-  Samples openSamples(const std::vector<std::string> &paths, const std::string &window) const;
+  Samples openSamples(const std::vector<std::string> &paths, const Batch &arrays, const std::string &window) const;
+  using Training = std::function<train::TrainingResult(const train::Dataset *evaluation)>;
+  std::optional<EvaluationReport> fit(const FitOptions &options, const Training &training);
   train::TrainingOptions runOptions(const FitOptions &fit);
   std::map<std::string, double> numbers() const;
   /// Required for any access to the state.
@@ -145,12 +158,7 @@ train::Batch Trainer::Implementation::makeBatch(const Batch &given) const {
     auto field = std::ranges::find(fields, name, &Field::name);
     if (field == fields.end())
       throw Error(FREESTONE_INVALID_ARGUMENT, fmt::format("the step has no input '{}'", name).c_str());
-    const DLTensor &view = *tensor.get();
-    freestone_dtype dtype = elementType(view);
-    std::vector<int64_t> shape(view.shape, view.shape + view.ndim);
-    auto *data = static_cast<const uint8_t *>(view.data) + view.byte_offset;
-    size_t bytes = dtype ? formats::countBytes(dtype, shape) : 0;
-    checkField(*field, batch.fields.emplace_back(name, dtype, std::move(shape), formats::Bytes(data, bytes)));
+    checkField(*field, batch.fields.emplace_back(viewOf(name, tensor)));
   }
   for (const Field &field : fields)
     if (std::ranges::count(batch.fields, field.name, &formats::TensorView::name) != 1)
@@ -160,8 +168,11 @@ train::Batch Trainer::Implementation::makeBatch(const Batch &given) const {
   return batch;
 }
 
-Samples Trainer::Implementation::openSamples(const std::vector<std::string> &paths, const std::string &window) const {
+Samples Trainer::Implementation::openSamples(const std::vector<std::string> &paths, const Batch &arrays,
+                                             const std::string &window) const {
   Samples samples{train::ArrayFiles::open(paths), nullptr};
+  for (const auto &[name, tensor] : arrays)
+    samples.files.addView(viewOf(name, tensor));
   samples.set = train::openSamples(samples.files, window, trainer.description(), fields);
   samples.set->checkRanges();
   return samples;
@@ -254,27 +265,56 @@ EvaluationReport Trainer::evaluate(const Batch &batch) {
   });
 }
 
+/// A training of some data, with its evaluation data.
+std::optional<EvaluationReport> Trainer::Implementation::fit(const FitOptions &options, const Training &training) {
+  stop = false;
+  Samples evaluation;
+  if (!options.evaluationData.empty() || !options.evaluationArrays.empty())
+    evaluation = openSamples(options.evaluationData, options.evaluationArrays, options.window);
+  // Restores the numbers that the schedule changed, for the next `fit`.
+  auto putBack = [&](const std::map<std::string, double> *before) {
+    for (const auto &[name, value] : *before)
+      trainer.setNumber(name, value);
+  };
+  const std::map<std::string, double> before = numbers();
+  std::unique_ptr<const std::map<std::string, double>, decltype(putBack)> guard(&before, putBack);
+  train::TrainingResult result = training(evaluation.set.get());
+  if (!result.evaluation)
+    return std::nullopt;
+  return reportOf(*result.evaluation);
+}
+
 std::optional<EvaluationReport> Trainer::fit(const FitOptions &options) {
   return translateErrors([&] {
     self->requireRest();
     train::checkOptions(options);
-    self->stop = false;
-    Samples data = self->openSamples(options.data, options.window), evaluation;
-    if (!options.evaluationData.empty())
-      evaluation = self->openSamples(options.evaluationData, options.window);
-    // Restores the numbers that the schedule changed, for the next `fit`.
-    auto putBack = [&](const std::map<std::string, double> *before) {
-      for (const auto &[name, value] : *before)
-        self->trainer.setNumber(name, value);
+    Samples data = self->openSamples(options.data, options.arrays, options.window);
+    return self->fit(options, [&](const train::Dataset *evaluation) {
+      return train::train(self->trainer, *data.set, evaluation, self->runOptions(options));
+    });
+  });
+}
+
+std::optional<EvaluationReport> Trainer::fit(const BatchFunction &batches, const FitOptions &options) {
+  return translateErrors([&] {
+    self->requireRest();
+    train::checkOptions(options);
+    if (!options.data.empty() || !options.arrays.empty())
+      throw train::Error("batches come from a function or from data, not from both");
+    auto next = [&](int64_t epoch) -> std::optional<train::Batch> {
+      std::optional<Batch> given = batches.next(epoch);
+      if (!given)
+        return std::nullopt;
+      train::Batch batch = self->makeBatch(*given);
+      batch.samples = batch.fields.empty() || batch.fields[0].shape.empty() ? 1 : batch.fields[0].shape[0];
+      return batch;
     };
-    const std::map<std::string, double> before = self->numbers();
-    std::unique_ptr<const std::map<std::string, double>, decltype(putBack)> guard(&before, putBack);
-    train::TrainingResult result =
-        train::train(self->trainer, *data.set, evaluation.set.get(), self->runOptions(options));
-    std::optional<EvaluationReport> last;
-    if (result.evaluation)
-      last = reportOf(*result.evaluation);
-    return last;
+    auto open = [&](train::LoaderPosition start, int held, const train::Recorder &) {
+      return std::make_unique<train::BatchStream>(next, batches.perEpoch, options.epochs, held, start);
+    };
+    return self->fit(options, [&](const train::Dataset *evaluation) {
+      return train::train(self->trainer, open, evaluation, self->runOptions(options));
+    });
   });
 }
 

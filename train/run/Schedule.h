@@ -44,6 +44,8 @@ struct Schedule {
   double learningRate(int64_t step) const;
   /// The value of momentum or the first beta in step `step`; nothing if the schedule does not change it.
   std::optional<double> momentum(int64_t step) const;
+  /// Whether the number of steps changes it.
+  bool needsSteps() const { return kind != ScheduleKind::Constant && kind != ScheduleKind::Step; }
   bool movesMomentum() const { return kind == ScheduleKind::OneCycle && cycleMomentum; }
 };
 

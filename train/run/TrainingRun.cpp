@@ -17,14 +17,14 @@ using Clock = std::chrono::steady_clock;
 /// One running training.
 class Run {
 public:
-  Run(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options)
-      : trainer(trainer), data(data), evaluation(evaluation), options(options), start(begin()),
+  Run(Trainer &trainer, const OpenSource &open, const Dataset *evaluation, const TrainingOptions &options)
+      : trainer(trainer), evaluation(evaluation), options(options), start(begin()),
         following(trainer.stepsUnderWay() + 3),
         checkpoints(options.folder + "/checkpoints", {options.keep}, trainer.otherShards()),
         log(options.folder, result.steps), writer(storing(), recorder),
-        loader(trainer.load({DataUse::Training}, data, loaderOptions(), start)), schedule(options.schedule),
+        source(open(start, trainer.stepsUnderWay() + 1, recorder)), schedule(options.schedule),
         progress(options.report, progressOptions()) {}
-  /// The loader owns the batches, so the trainer must stop using them.
+  /// The source owns the batches, so the trainer must stop using them.
   ~Run() { trainer.abandon(); }
   Run(const Run &) = delete;
 
@@ -32,7 +32,6 @@ public:
 
 private:
   LoaderPosition begin();
-  LoaderOptions loaderOptions() const;
   CheckpointWriter::Store storing();
   ProgressOptions progressOptions();
   int64_t stepsPerEpoch() const;
@@ -51,17 +50,16 @@ private:
 
   Trainer &trainer;
   const Recorder recorder = trainer.recorder();
-  const Dataset &data;
   const Dataset *evaluation;
   const TrainingOptions &options;
   TrainingResult result;
   LoaderPosition start;
-  int64_t handed = result.steps;           ///< steps done or running
-  std::vector<LoaderPosition> following;   ///< the data's positions after the running steps, by step number
+  int64_t handed = result.steps;         ///< steps done or running
+  std::vector<LoaderPosition> following; ///< the data's positions after the running steps, by step number
   CheckpointFolder checkpoints;
   MetricsLog log;
   CheckpointWriter writer;
-  std::unique_ptr<Loader> loader;
+  std::unique_ptr<BatchSource> source;
   Schedule schedule;
   int64_t total = 0;
   Progress progress;
@@ -90,35 +88,35 @@ LoaderPosition Run::begin() {
   return newest->state().data;
 }
 
-/// Keeps the batches valid that may still be in use.
-LoaderOptions Run::loaderOptions() const {
-  LoaderOptions loading{options.batch, options.seed, options.shuffle, options.epochs};
-  loading.held = trainer.stepsUnderWay() + 1;
-  loading.recorder = recorder;
-  return loading;
-}
-
 CheckpointWriter::Store Run::storing() {
   return [this](const TrainingState &state, std::span<const TensorGroup> groups) {
     return checkpoints.finish(state, groups);
   };
 }
 
-int64_t Run::stepsPerEpoch() const { return (loader->batchesPerEpoch() + options.accumulate - 1) / options.accumulate; }
+/// More than any epoch has, if the source does not know.
+int64_t Run::stepsPerEpoch() const {
+  static constexpr int64_t most = int64_t(1) << 40;
+  std::optional<int64_t> batches = source->batchesPerEpoch();
+  return batches ? (*batches + options.accumulate - 1) / options.accumulate : most;
+}
 
 /// The step of the data to which the batch at this position belongs. After a resume with another batch size it differs
 /// from the number of steps done.
 int64_t Run::stepAt(const LoaderPosition &place) const {
-  return place.epoch * stepsPerEpoch() + place.sample / options.batch / options.accumulate;
+  return place.epoch * stepsPerEpoch() + source->batchInEpoch(place) / options.accumulate;
 }
 
 ProgressOptions Run::progressOptions() {
+  bool isKnown = source->batchesPerEpoch() || options.steps;
+  if (!isKnown && schedule.needsSteps())
+    throw Error("the schedule needs the number of steps, which the data do not tell; give it");
   total = options.epochs * stepsPerEpoch();
   if (options.steps)
     total = std::min(total, *options.steps);
   schedule.steps = total;
   ProgressOptions shown;
-  shown.steps = total;
+  shown.steps = isKnown ? total : 0;
   shown.epochs = options.epochs;
   shown.terminal = Progress::isTerminal(options.report);
   shown.showScale = trainer.description().scalesLoss();
@@ -195,7 +193,7 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
   metrics.samplesPerSecond =
       static_cast<double>(metrics.samples) / std::chrono::duration<double>(now - lastEnd).count();
   lastEnd = now;
-  if (data.longest() > 1)
+  if (metrics.length > 1)
     metrics.tokensPerSecond = metrics.samplesPerSecond * static_cast<double>(metrics.length);
   log.append(metrics);
   progress.step(metrics, now);
@@ -236,7 +234,7 @@ bool Run::trainBatch(const Batch &batch) {
   if (options.readEachStep || !trainer.overlaps() || !trainer.isUnderWay())
     finishAll();
 
-  bool isLast = handed >= total;
+  bool isLast = handed >= total || batch.next.epoch >= options.epochs;
   result.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
   bool isDue = options.saveEvery > 0 ? handed % options.saveEvery == 0 : endsEpoch;
   bool evaluates = evaluation && (isLast || (options.evalEvery > 0 ? handed % options.evalEvery == 0 : endsEpoch));
@@ -255,7 +253,7 @@ bool Run::trainBatch(const Batch &batch) {
 /// The next batch. An error in the data names the step that it would have been in.
 const Batch *Run::takeBatch() {
   try {
-    return loader->take();
+    return source->take();
   } catch (const Error &error) {
     throw Error(fmt::format("step {}: {}", handed + 1, error.what()));
   }
@@ -281,9 +279,6 @@ void Run::requireTrained() const {
 }
 
 TrainingResult Run::run() {
-  if (data.samples() < options.batch)
-    progress.note(fmt::format("note: the data have {} samples, fewer than a batch of {}: each step takes all of them",
-                              data.samples(), options.batch));
   for (const std::string &sentence : trainer.description().describeKept())
     progress.note(sentence);
   lastEnd = Clock::now();
@@ -294,7 +289,7 @@ TrainingResult Run::run() {
         if (!trainBatch(*batch))
           break;
     finishAll(); // the data may end before `steps` are done
-    save(loader->position());
+    save(source->position());
     if (saving)
       write();
   } catch (const freestone::Error &error) {
@@ -342,7 +337,22 @@ EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch,
 }
 
 TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options) {
-  return Run(trainer, data, evaluation, options).run();
+  if (data.samples() < options.batch)
+    fmt::print(options.report,
+               "note: the data have {} samples, fewer than a batch of {}: each step takes all of them\n",
+               data.samples(), options.batch);
+  auto open = [&](LoaderPosition start, int held, const Recorder &recorder) -> std::unique_ptr<BatchSource> {
+    LoaderOptions loading{options.batch, options.seed, options.shuffle, options.epochs};
+    loading.held = held;
+    loading.recorder = recorder;
+    return trainer.load({DataUse::Training}, data, loading, start);
+  };
+  return train(trainer, open, evaluation, options);
+}
+
+TrainingResult train(Trainer &trainer, const OpenSource &open, const Dataset *evaluation,
+                     const TrainingOptions &options) {
+  return Run(trainer, open, evaluation, options).run();
 }
 
 } // namespace freestone::train

@@ -56,6 +56,14 @@ struct TrainingResult {
 /// an uninterrupted one. Throws Error, also if every step was skipped and so nothing was trained.
 TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options);
 
+/// Opens the batches from a position on; taken ones stay valid until `held` more were taken.
+using OpenSource =
+    std::function<std::unique_ptr<BatchSource>(LoaderPosition start, int held, const Recorder &recorder)>;
+
+/// The same from any source of batches. `batch` and `shuffle` of the options only serve the evaluations.
+TrainingResult train(Trainer &trainer, const OpenSource &open, const Dataset *evaluation,
+                     const TrainingOptions &options);
+
 /// One pass over a dataset in order, each element once: the batch size changes the loss only by rounding.
 EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch, int64_t step);
 

@@ -1,6 +1,6 @@
-// A C program against the installed package: the header is C, the library is found at run time, and an error is a
+// A C program against the installed package: the headers are C, the libraries are found at run time, and an error is a
 // sentence.
-#include <freestone/runtime.h>
+#include <freestone/compiler.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -13,5 +13,8 @@ int main(int argc, char **argv) {
   freestone_artifact *artifact = NULL;
   if (freestone_artifact_load("there-is-no-such-file.stone", NULL, &artifact) != FREESTONE_IO)
     return 1;
-  return strlen(freestone_last_error()) == 0;
+  if (strlen(freestone_last_error()) == 0)
+    return 1;
+  freestone_model model = {sizeof(model), "there-is-no-such-file.onnx", NULL, 0, NULL};
+  return freestone_compile(&model, NULL, &artifact, NULL) == FREESTONE_OK || artifact != NULL;
 }

@@ -1,14 +1,16 @@
-#include "train/compilation/CompilerLibrary.h"
+#include "compilation/CompilerLibrary.h"
 
 #include "cache/LibrarySearch.h"
-#include "train/Error.h"
+#include "freestone/freestone.h"
 #include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
 
-namespace freestone::train {
+namespace freestone::compilation {
 
 static constexpr const char *libraryName = "libfreestone_compiler.so";
+
+static Error missing(const std::string &reason) { return {FREESTONE_INCOMPATIBLE, reason.c_str()}; }
 
 static void *openLibrary() {
   std::error_code ignored;
@@ -18,7 +20,7 @@ static void *openLibrary() {
         return library;
   if (void *library = dlopen(libraryName, RTLD_LAZY | RTLD_LOCAL))
     return library;
-  throw Error(fmt::format("the compiler can't be opened ({}); without it only .stone files can be run", dlerror()));
+  throw missing(fmt::format("the compiler can't be opened ({}); without it only .stone files can be run", dlerror()));
 }
 
 const freestone_compiler_interface &openCompiler() {
@@ -26,10 +28,10 @@ const freestone_compiler_interface &openCompiler() {
     auto entry = reinterpret_cast<freestone_compiler_function>(dlsym(openLibrary(), "freestone_compiler"));
     const freestone_compiler_interface *interface = entry ? entry() : nullptr;
     if (!interface || interface->version != FREESTONE_COMPILER_INTERFACE_VERSION)
-      throw Error(fmt::format("{} is of another version than what opens it", libraryName));
+      throw missing(fmt::format("{} is of another version than what opens it", libraryName));
     return *interface;
   }();
   return compiler;
 }
 
-} // namespace freestone::train
+} // namespace freestone::compilation

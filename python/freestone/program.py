@@ -1,0 +1,107 @@
+"""A compiled model that runs."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from freestone import _freestone
+from freestone.errors import InvalidArgument
+
+
+class Value(NamedTuple):
+    """An input or output of a model."""
+
+    name: str
+    dtype: str
+    """NumPy's name: "float32"; "bfloat16" is that of ml_dtypes."""
+    shape: tuple[int | str, ...]
+    """Numbers, and expressions of symbolic sizes: ("batch", "4*seq", 768)."""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+class Size(NamedTuple):
+    """A symbolic size, and what it may be."""
+
+    name: str
+    lower: int
+    upper: int | None
+    """Inclusive; None: no bound."""
+    multiple: int
+    is_result: bool
+    """Known only after a run, such as the number of elements that are not zero."""
+
+    def __str__(self) -> str:
+        upper = "" if self.upper is None else self.upper
+        multiple = f", a multiple of {self.multiple}" if self.multiple > 1 else ""
+        return f"{self.name} in {self.lower}:{upper}{multiple}" + (", known after a run" if self.is_result else "")
+
+
+def _values(described: tuple[tuple[str, str, tuple[str, ...]], ...]) -> tuple[Value, ...]:
+    return tuple(Value(name, dtype, tuple(int(size) if size.isdigit() else size for size in shape))
+                 for name, dtype, shape in described)
+
+
+class Program(_freestone.Program):
+    """A compiled model. Call it with arrays, in the order of `inputs` or by name:
+
+        logits = program(x=x)
+
+    Inputs are NumPy arrays, or anything that speaks DLPack (PyTorch, JAX), C-contiguous on the CPU, and read in place;
+    numbers and lists become arrays of the input's element type. Outputs are new arrays of the library of the inputs, or
+    those given as `out={"logits": array}`, which are written in place. One output comes as it is, several as a tuple in
+    the order of `outputs`.
+
+    Calls release the GIL, and several threads may call one program at the same time. Programs that keep values from
+    call to call do one call after another. Raises ShapeError where an input does not fit, and RunFailed.
+    """
+
+    def __init__(self, artifact: _freestone.Artifact, threads: int = 0, *, name: str = "program",
+                 statistics: dict[str, Any] | None = None, inspect: Callable[[str], str] | None = None):
+        super().__init__(artifact, threads)
+        self.name = name
+        self.statistics = statistics
+        """What the compiler says of the compilation; None for a loaded file."""
+        self.inputs = _values(self._inputs)
+        self.outputs = _values(self._outputs)
+        self.sizes = tuple(Size(*size) for size in self._sizes)
+        """The symbolic sizes."""
+        self._inspect = inspect
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the .stone file, which `load` and the runtime read without the compiler. Raises FileError."""
+        self._save(os.fsdecode(os.fspath(path)))
+
+    def inspect(self, level: str | None = None) -> Any:
+        """The program at a level: "graph", "tile", "task", "llvm", "asm", or "tiles", which explains every tiling.
+
+        Without a level: everything that the compiled file says about itself, as a dict.
+        """
+        if level is None:
+            return json.loads(self._describe())
+        if self._inspect is None:
+            raise InvalidArgument(f"{self.name} holds only machine code; compile the model to see the level '{level}'")
+        return self._inspect(level)
+
+    def bench(self, seconds: float = 1.0, **sizes: int) -> Any:
+        """Times calls with random inputs at these values of the symbolic sizes; see freestone.timing."""
+        from freestone.timing import bench
+
+        return bench(self, seconds, sizes)
+
+    def __repr__(self) -> str:
+        lines = [f"<freestone.Program {self.name}"]
+        lines += [f"  input  {value}" for value in self.inputs] + [f"  output {value}" for value in self.outputs]
+        return "\n".join(lines + [f"  size   {size}" for size in self.sizes]) + ">"
+
+    def _repr_html_(self) -> str:
+        rows = [(kind, value.name, f"{value.dtype}[{', '.join(map(str, value.shape))}]")
+                for kind, values in (("input", self.inputs), ("output", self.outputs)) for value in values]
+        rows += [("size", size.name, str(size).partition(" in ")[2]) for size in self.sizes]
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        return f"<table><caption>{html.escape(self.name)}</caption>{body}</table>"

@@ -1,0 +1,71 @@
+"""How long calls of a program take."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from freestone.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from freestone.program import Program
+
+
+class Timing(NamedTuple):
+    """Seconds of calls, each with the outputs as new arrays."""
+
+    calls: int
+    median: float
+    minimum: float
+    p99: float
+    operations: int
+    """Floating-point operations of a call."""
+
+    @property
+    def gflops(self) -> float:
+        return self.operations / self.median * 1e-9 if self.operations else 0.0
+
+    def __str__(self) -> str:
+        return (f"{self.calls} calls: median {self.median * 1e3:.3f} ms, minimum {self.minimum * 1e3:.3f} ms, "
+                f"p99 {self.p99 * 1e3:.3f} ms, {self.gflops:.1f} GFLOP/s")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{self}</pre>"
+
+
+def bench(program: Program, seconds: float, sizes: dict[str, int]) -> Timing:
+    """Times calls with random inputs: floats from 0 to 1, zeros for integers. Sizes that are not given are 1, or the
+    smallest that they may be."""
+    import numpy
+
+    known = {size.name for size in program.sizes if not size.is_result}
+    for name in sizes:
+        if name not in known:
+            raise InvalidArgument(f"there is no size '{name}'; there is {', '.join(sorted(known)) or 'none'}")
+    chosen = {size.name: sizes.get(size.name, max(size.lower, size.multiple, 1)) for size in program.sizes
+              if not size.is_result}
+    shapes = program.plan(chosen)["shapes"]
+    random = numpy.random.default_rng(0)
+    inputs: dict[str, Any] = {}
+    for value in program.inputs:
+        if "float" in value.dtype:
+            array: Any = random.random(shapes[value.name], dtype=numpy.float32)
+            if value.dtype == "bfloat16":
+                import ml_dtypes
+
+                array = array.astype(ml_dtypes.bfloat16)
+            else:
+                array = array.astype(value.dtype)
+        else:
+            array = numpy.zeros(shapes[value.name], value.dtype)
+        inputs[value.name] = array
+    program.run(inputs)
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    while not times or time.perf_counter() < end:
+        began = time.perf_counter()
+        program.run(inputs)
+        times.append(time.perf_counter() - began)
+    times.sort()
+    return Timing(len(times), times[len(times) // 2], times[0], times[min(len(times) - 1, len(times) * 99 // 100)],
+                  program.counters()["operations"])

@@ -1,0 +1,97 @@
+#include "python/module/TensorArgument.h"
+
+#include "freestone/freestone.h"
+#include "python/module/ElementTypes.h"
+
+namespace nb = nanobind;
+using namespace freestone;
+using namespace freestone::python;
+
+static Error mismatch(const std::string &sentence) { return {FREESTONE_MISMATCH, sentence.c_str()}; }
+
+static std::string typeName(nb::handle object) { return nb::cast<std::string>(nb::str(nb::type_name(object.type()))); }
+
+/// A number or a list of numbers has no element type of its own.
+static bool isPlain(nb::handle object) {
+  return PyFloat_Check(object.ptr()) || PyLong_Check(object.ptr()) || nb::isinstance<nb::list>(object) ||
+         nb::isinstance<nb::tuple>(object);
+}
+
+/// NumPy's arrays of bfloat16 (ml_dtypes) have no buffer format.
+static bool isBfloat16(nb::handle object) {
+  nb::object dtype = nb::getattr(object, "dtype", nb::none());
+  nb::object name = nb::getattr(dtype, "name", nb::none());
+  return nb::isinstance<nb::str>(name) && nb::cast<std::string>(name) == "bfloat16" && nb::hasattr(object, "view") &&
+         nb::hasattr(object, "__array_interface__");
+}
+
+bool TensorArgument::isForeign(nb::handle object) {
+  // Never freed: the interpreter may end before this library.
+  static PyObject *array = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+  return object.type().ptr() != array && !isPlain(object) && nb::hasattr(object, "__dlpack__") &&
+         PyObject_IsInstance(object.ptr(), array) != 1;
+}
+
+TensorArgument::TensorArgument(nb::handle object, const std::string &name, freestone_dtype dtype, Access access) {
+  if (access == Access::Read && isPlain(object)) {
+    nb::object array = nb::module_::import_("numpy").attr("asarray")(object, numpyType(dtype));
+    takeBuffer(array, name, access);
+    return;
+  }
+  if (takeBuffer(object, name, access))
+    return;
+  if (isBfloat16(object)) {
+    takeBuffer(object.attr("view")("uint16"), name, access);
+    tensor.dtype.code = kDLBfloat;
+    return;
+  }
+  if (!takeDLPack(object, name))
+    throw mismatch("'" + name + "' is a " + typeName(object) + "; give a NumPy array or an object that speaks DLPack");
+}
+
+TensorArgument::~TensorArgument() {
+  if (hasBuffer)
+    PyBuffer_Release(&buffer);
+  if (managed && managed->deleter)
+    managed->deleter(managed);
+}
+
+bool TensorArgument::takeBuffer(nb::handle object, const std::string &name, Access access) {
+  int flags = PyBUF_FORMAT | PyBUF_STRIDES | (access == Access::Write ? PyBUF_WRITABLE : 0);
+  if (PyObject_GetBuffer(object.ptr(), &buffer, flags) != 0) {
+    PyErr_Clear();
+    if (access == Access::Write && PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_FORMAT | PyBUF_STRIDES) == 0) {
+      PyBuffer_Release(&buffer);
+      throw mismatch("'" + name + "' can't be written: its array is read-only");
+    }
+    PyErr_Clear();
+    return false;
+  }
+  hasBuffer = true;
+  if (!typeOfFormat(buffer.format, buffer.itemsize, tensor.dtype))
+    throw mismatch("'" + name + "' has elements of the format '" + (buffer.format ? buffer.format : "") +
+                   "', which no model takes");
+  tensor.data = buffer.buf;
+  tensor.device = {kDLCPU, 0};
+  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+  tensor.ndim = buffer.ndim;
+  tensor.shape = reinterpret_cast<int64_t *>(buffer.shape);
+  if (!PyBuffer_IsContiguous(&buffer, 'C')) {
+    for (int axis = 0; axis < buffer.ndim; ++axis)
+      strides.push_back(buffer.strides[axis] / buffer.itemsize);
+    tensor.strides = strides.data();
+  }
+  return true;
+}
+
+bool TensorArgument::takeDLPack(nb::handle object, const std::string &name) {
+  if (!nb::hasattr(object, "__dlpack__"))
+    return false;
+  nb::object capsule = object.attr("__dlpack__")();
+  managed = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  if (!managed)
+    throw nb::python_error();
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+  tensor = managed->dl_tensor;
+  return true;
+}
