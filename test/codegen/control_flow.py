@@ -59,6 +59,11 @@ KNOWN = {
         m = Constant<value_int = 2>()
         y = Loop<body = b (int64 i, bool c, float[p] s) => (bool d, float[q] t) { d = Identity(c) t = Concat<axis = 0>(s, x) }>(m, , x)
     }""": [({"x": X}, [np.tile(X, 3)])],
+    # What grows otherwise than with the number of the iteration is unrolled too.
+    """(float[n] x) => (float[k] y) {
+        m = Constant<value_int = 6>()
+        y = Loop<body = b (int64 i, bool c, float[p] s) => (bool d, float[q] t) { d = Identity(c) t = Concat<axis = 0>(s, s) }>(m, , x)
+    }""": [({"x": X}, [np.tile(X, 64)])],
     # What grows, along its last dimension, until data end the loop, or the limit does.
     """(float[2, n] x, int64 m) => (float[2, k] y, float[l, 2] all) {
         most = Constant<value_float = 40.0>() axis = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>()

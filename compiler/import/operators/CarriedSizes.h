@@ -19,6 +19,8 @@ public:
   llvm::ArrayRef<mlir::Type> types() const { return carried; }
   /// The symbol of the iteration's number; null where no size follows it.
   Expr trip() const { return number; }
+  /// Whether sizes change that do not follow the iteration's number.
+  bool hasOthers() const { return !changing.empty(); }
   /// The symbols that are declared from here on belong to the body that is built next.
   void beginBody() { declared = builder.sizeFacts().symbols().size(); }
 

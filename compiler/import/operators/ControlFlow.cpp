@@ -199,7 +199,9 @@ void loop(Node &node) {
     bound = Expr();
   if ((!limit || (content && !bound)) && builder.options.maxTrip > 0)
     bound = builder.size(builder.options.maxTrip);
-  buildWhile(node, *body, bound, runsOut && bound, readsTrip && bound);
+  bool canUnroll = runsOut && trips && *trips > 0 && *trips <= maxUnrolled;
+  if (!buildWhile(node, *body, bound, runsOut && bound, readsTrip && bound, canUnroll) && canUnroll)
+    unroll(node, *body, *trips);
 }
 
 /// An axis of scanned tensors, and whether they are read from the end; the lists may be absent.

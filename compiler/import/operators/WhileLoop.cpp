@@ -16,7 +16,7 @@ public:
   WhileLoop(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOut, bool readsTrip)
       : node(node), body(body), builder(node.builder()), bound(bound), runsOut(runsOut), readsTrip(readsTrip) {}
 
-  void build();
+  bool build(bool isOptional);
 
 private:
   bool collectCarried();
@@ -24,7 +24,7 @@ private:
   bool buildBody();
   std::optional<Values> importBody(Values arguments, Expr trip);
   Expr freshTrips();
-  void setOutputs();
+  bool setOutputs();
 
   Node &node;
   const onnx::GraphProto &body;
@@ -139,7 +139,7 @@ Expr WhileLoop::freshTrips() {
   return facts.fresh("trips", SymbolOrigin::Data, {0, highest});
 }
 
-void WhileLoop::setOutputs() {
+bool WhileLoop::setOutputs() {
   Expr trips;
   if (sizes->trip()) {
     trips = runsOut ? builder.sizeFacts().simplify(Expr::max(bound, builder.size(0))) : freshTrips();
@@ -148,10 +148,8 @@ void WhileLoop::setOutputs() {
   }
   SmallVector<mlir::Type> types = sizes->lastTypes(trips);
   for (mlir::Value value : ArrayRef(made).drop_front(carried.size() + 1)) {
-    if (sizes->isOfBody(value.getType())) {
-      node.refuse("it collects values whose shape changes from one iteration to the next");
-      return;
-    }
+    if (sizes->isOfBody(value.getType()))
+      return node.refuse("it collects values whose shape changes from one iteration to the next"), false;
     Shape shape = {trips ? trips : freshTrips()};
     llvm::append_range(shape, tensorType(value).getShape());
     types.push_back(tensorType(value).withShape(shape));
@@ -162,18 +160,25 @@ void WhileLoop::setOutputs() {
     bool isStacked = index < isSequence.size() && isSequence[index];
     node.setOutput(index, isStacked ? ModelValue::stacked(tensor) : ModelValue(tensor));
   }
+  return true;
 }
 
-void WhileLoop::build() {
-  if (!collectCarried())
-    return;
-  sizes.emplace(builder, carried, bound, readsTrip);
-  if (buildBody())
-    setOutputs();
+bool WhileLoop::build(bool isOptional) {
+  if (collectCarried()) {
+    sizes.emplace(builder, carried, bound, readsTrip);
+    if (buildBody() && !(isOptional && sizes->hasOthers()) && setOutputs())
+      return true;
+  }
+  if (isOptional) {
+    if (op)
+      op.erase();
+    builder.takeRefusal();
+  }
+  return false;
 }
 
-void buildWhile(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOut, bool readsTrip) {
-  WhileLoop(node, body, bound, runsOut, readsTrip).build();
+bool buildWhile(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOut, bool readsTrip, bool isOptional) {
+  return WhileLoop(node, body, bound, runsOut, readsTrip).build(isOptional);
 }
 
 } // namespace freestone::importer
