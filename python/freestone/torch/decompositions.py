@@ -1,0 +1,18 @@
+"""Which operators PyTorch itself expresses by others: all that it can, but those that we build directly."""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+
+from .operators import OPERATORS
+
+
+@functools.cache
+def decompositions() -> dict:
+    from torch._decomp import core_aten_decompositions, decomposition_table
+
+    table = dict(decomposition_table)
+    table.update(core_aten_decompositions())
+    return {op: rule for op, rule in table.items() if op not in OPERATORS}
