@@ -14,6 +14,7 @@ from .calls import make_call
 from .counters import counters
 from .decompositions import decompositions
 from .lowering import lower
+from .partition import compile_parts
 from .runtime import Program
 
 
@@ -55,14 +56,28 @@ def cache_folder() -> str | None:
 
 
 @functools.cache
-def _autograd():
+def _autograd(whole: bool):
     from functorch.compile import min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
 
-    return aot_autograd(fw_compiler=compile_graph, bw_compiler=compile_graph, inference_compiler=compile_graph,
+    def compiler(module, example_inputs):
+        return compile_parts(module, compile_graph, whole)
+
+    return aot_autograd(fw_compiler=compiler, bw_compiler=compiler, inference_compiler=compiler,
                         partition_fn=min_cut_rematerialization_partition, decompositions=decompositions())
+
+
+def asks_for_whole_graph() -> bool:
+    """Whether Dynamo, which calls the backend, was asked with `fullgraph=True`."""
+    from torch._dynamo.symbolic_convert import InstructionTranslator
+
+    try:
+        translator = InstructionTranslator.current_tx()
+    except AttributeError:
+        return False
+    return bool(getattr(translator, "one_graph", False) or getattr(translator, "error_on_graph_break", False))
 
 
 def freestone(module: torch.fx.GraphModule, example_inputs, **options):
     """`torch.compile(model, backend="freestone")`."""
-    return _autograd()(module, example_inputs)
+    return _autograd(asks_for_whole_graph())(module, example_inputs)

@@ -183,7 +183,7 @@ class Lowering:
             return size_of(value)
         if isinstance(value, (torch.SymFloat, float)):
             return self.lower_number(node)
-        if isinstance(value, (torch.SymBool, bool)) or node.target in _CHECKS:
+        if isinstance(value, (torch.SymBool, bool)) or node.target in CHECKS:
             return None
         if node.target not in OPERATORS:
             raise Refused("there is no such operator")
@@ -205,7 +205,8 @@ class Lowering:
 
     def add_outputs(self, node: torch.fx.Node, placeholders) -> list[Output]:
         outputs, numbers = [], {}
-        for value in node.args[0]:
+        returned = node.args[0]
+        for value in returned if isinstance(returned, (list, tuple)) else [returned]:
             if not isinstance(value, torch.fx.Node):
                 outputs.append(Output("constant", value))
                 continue
@@ -234,7 +235,7 @@ class Lowering:
 
 
 _PLACEMENT = {"layout", "device", "pin_memory", "memory_format", "non_blocking", "copy"}
-_CHECKS = {torch.ops.aten._assert_scalar.default, torch.ops.aten._assert_async.msg,
+CHECKS = {torch.ops.aten._assert_scalar.default, torch.ops.aten._assert_async.msg,
            torch.ops.aten._assert_async.default, torch.ops.aten.sym_constrain_range_for_size.default,
            torch.ops.aten._assert_tensor_metadata.default}
 
