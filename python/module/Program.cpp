@@ -270,6 +270,8 @@ void python::addProgram(nb::module_ &module) {
       .def("run", &Program::run, nb::arg("inputs"), nb::arg("out") = nb::none(),
            nb::sig("def run(self, inputs: dict[str, typing.Any], out: typing.Any = None) -> typing.Any"),
            "Runs with inputs by name, as a call does; for names that are no Python identifiers.")
+      .def("run_in_place", &Program::runInPlace, nb::arg("inputs"), nb::arg("outputs"),
+           "Runs on the memory of tensors of PyTorch, contiguous and of the right types, which is not checked.")
       .def("plan", &Program::plan, nb::arg("sizes"),
            nb::sig("def plan(self, sizes: dict[str, int]) -> dict[str, dict[str, typing.Any]]"),
            "The bytes that a run needs and the shapes of inputs and outputs, at these values of the symbolic sizes. "

@@ -1,4 +1,6 @@
-"""Freestone for PyTorch: `torch.compile(model, backend="freestone")`."""
+"""Freestone for PyTorch: `torch.compile(model, backend="freestone")`. See docs/torch.md."""
 
-from .backend import compile_graph, freestone
-from .counters import counters
+from freestone.torch.backend import freestone
+from freestone.torch.counters import counters
+
+__all__ = ["counters", "freestone"]

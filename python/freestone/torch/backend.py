@@ -3,56 +3,44 @@
 from __future__ import annotations
 
 import functools
-import os
-import tempfile
+import json
 import time
 
 import torch
 
-from .builder import Builder
-from .calls import make_call
-from .counters import counters
-from .decompositions import decompositions
-from .lowering import lower
-from .partition import compile_parts
-from .runtime import Program
+from freestone import _freestone
+from freestone.compiling import _settings
+from freestone.torch.calls import make_call
+from freestone.torch.counters import counters
+from freestone.torch.decompositions import decompositions
+from freestone.torch.lowering import lower
+from freestone.torch.partition import compile_parts
+from freestone.torch.signature import Signature
 
 
-def compile_graph(module: torch.fx.GraphModule, example_inputs=None):
+def compile_graph(module: torch.fx.GraphModule):
     """A function of the list of a graph's arguments. Raises `Unlowered` where an operator can't be compiled."""
-    counters["graphs"] += 1
-    builder = Builder(cache_folder=cache_folder())
     begin = time.perf_counter()
-    lowered = lower(module, builder)
-    lowering = time.perf_counter() - begin
-    handle, path = tempfile.mkstemp(suffix=".stone")
-    os.close(handle)
-    try:
-        statistics = {}
-        if any(output.kind == "tensor" for output in lowered.outputs):
-            statistics = builder.compile(path)
-            program = Program(path, [(given.dtype, len(given.order)) for given in lowered.inputs],
-                              [(None, 0)] * 0 + [(_name(output.dtype), len(output.shape))
-                                                 for output in lowered.outputs if output.kind == "tensor"])
-        else:
-            program = None
-    finally:
-        os.unlink(path)
-    counters["programs"] += 1
-    counters["from_cache"] += statistics.get("counters", {}).get("code_from_cache", 0)
-    counters["lowering_us"] += int(1e6 * lowering)
-    counters["compiling_us"] += int(1e6 * (time.perf_counter() - begin - lowering))
-    return make_call(lowered, program, module)
+    signature = Signature(module)
+    program = None
+    if signature.results:
+        settings = _settings("host", None, None, (), False, True, 0, False, None)
+        is_found = True
 
+        def build(builder):
+            nonlocal is_found
+            is_found = False
+            start = time.perf_counter()
+            lower(signature, builder)
+            counters["lowering_us"] += int(1e6 * (time.perf_counter() - start))
 
-def _name(dtype):
-    from .dtypes import name_of
-
-    return name_of(dtype)
-
-
-def cache_folder() -> str | None:
-    return os.environ.get("FREESTONE_TORCH_CACHE") or None
+        artifact, statistics = _freestone.compile_graph(signature.key(), build, settings)
+        program = _freestone.Program(artifact, torch.get_num_threads())
+        counters["programs_from_cache"] += is_found
+        counters["programs_compiled"] += not is_found
+    call = make_call(signature, program)
+    counters["backend_us"] += int(1e6 * (time.perf_counter() - begin))
+    return call
 
 
 @functools.cache
@@ -61,6 +49,7 @@ def _autograd(whole: bool):
     from torch._dynamo.backends.common import aot_autograd
 
     def compiler(module, example_inputs):
+        counters["graphs"] += 1
         return compile_parts(module, compile_graph, whole)
 
     return aot_autograd(fw_compiler=compiler, bw_compiler=compiler, inference_compiler=compiler,

@@ -1,58 +1,59 @@
-"""The function that a compiled graph becomes: it finds sizes, allocates outputs, and runs the program."""
+"""The function that a compiled graph becomes: it finds sizes, allocates results, and runs the program."""
 
 from __future__ import annotations
 
 import torch
 
-from .counters import counters
-from .lowering import Lowered
-from .runtime import Program
+from freestone.torch.counters import counters
+from freestone.torch.signature import Signature
 
+#: What sizes are expressed by (see torch.utils._sympy.functions).
 _FUNCTIONS = {
     "Max": max,
     "Min": min,
     "FloorDiv": lambda a, b: a // b,
     "CleanDiv": lambda a, b: a // b,
+    "CeilDiv": lambda a, b: -(-a // b),
     "Mod": lambda a, b: a % b,
     "PythonMod": lambda a, b: a % b,
-    "torch": torch,
-    "counters": counters,
 }
 
 
-def _text(order: list[int]) -> str:
+def _axes(order: list[int]) -> str:
     return ", ".join(map(str, order))
 
 
-def make_call(lowered: Lowered, program: Program, module: torch.fx.GraphModule):
-    """A function of the list of arguments, which it empties; returns the list of outputs."""
+def make_call(signature: Signature, program):
+    """A function of the list of arguments, which it empties; returns the list of results. `program` is a
+    `_freestone.Program`, or None where there is nothing to compute."""
     lines = ["def call(arguments):"]
-    for name, (argument, axis) in lowered.symbols.items():
-        lines.append(f"    {name} = arguments[{argument}]" + (f".size({axis})" if axis is not None else ""))
-    names = []
-    for number, given in enumerate(lowered.inputs):
+    for name, symbol in signature.symbols.items():
+        where = f".size({symbol.axis})" if symbol.axis is not None else ""
+        lines.append(f"    {name} = arguments[{symbol.argument}]{where}")
+    inputs, results, allocated, constants = [], [], [], {}
+    for number, (node, given) in enumerate(signature.inputs.items()):
         name = f"i{number}"
-        names.append(name)
-        if given.source == "seed":
-            # 64 random bits are two words of 32.
-            lines.append(f"    {name} = torch.empty((1,), dtype=torch.int64).random_().view(torch.int32)")
+        inputs.append(name)
+        if given.symbol is not None:
+            lines.append(f"    {name} = torch.tensor(arguments[{given.source}])")
             continue
+        if isinstance(given.source, str):
+            constants[given.source] = getattr(signature.module, given.source)
         source = f"arguments[{given.source}]" if isinstance(given.source, int) else f"constants[{given.source!r}]"
-        if given.is_size:
-            lines.append(f"    {name} = torch.tensor({source}, dtype=torch.int64)")
-            continue
-        permuted = given.order != sorted(given.order)
-        lines.append(f"    {name} = {source}" + (f".permute({_text(given.order)})" if permuted else ""))
-        lines.append(f"    if not {name}.is_contiguous():")
-        lines.append(f"        {name} = {name}.contiguous(); counters['copied_inputs'] += 1")
-    results, allocated = [], []
-    for number, output in enumerate(lowered.outputs):
+        permuted = f".permute({_axes(given.order)})" if given.order != sorted(given.order) else ""
+        lines.append(f"    {name} = {source}{permuted}")
+        lines.append(f"    if not {name}.is_contiguous(): {name} = copied({name})")
+    if program is not None and len(program._inputs) > len(inputs):
+        # The seed: 64 random bits are two words of 32.
+        lines.append("    seed = torch.empty((1,), dtype=torch.int64).random_().view(torch.int32)")
+        inputs.append("seed")
+    for number, output in enumerate(signature.outputs):
         if output.kind == "tensor":
             sizes = "".join(f"{size}, " for size in output.shape)
-            lines.append(f"    o{number} = torch.empty(({sizes}), dtype={output.dtype})")
-            allocated.append(f"o{number}")
+            lines.append(f"    r{number} = empty(({sizes}), dtype={output.dtype})")
+            allocated.append(f"r{number}")
             back = [output.order.index(axis) for axis in range(len(output.order))]
-            results.append(f"o{number}" if back == output.order == sorted(back) else f"o{number}.permute({_text(back)})")
+            results.append(f"r{number}.permute({_axes(back)})" if back != sorted(back) else f"r{number}")
         elif output.kind == "argument":
             results.append(f"arguments[{output.value}]")
         elif output.kind == "same":
@@ -60,15 +61,19 @@ def make_call(lowered: Lowered, program: Program, module: torch.fx.GraphModule):
         else:
             results.append(str(output.value) if output.kind == "size" else repr(output.value))
     if allocated:
-        lines.append(f"    run([{', '.join(names)}], [{', '.join(allocated)}])")
+        lines.append(f"    run([{', '.join(inputs)}], [{', '.join(allocated)}])")
     lines.append(f"    results = [{', '.join(results)}]")
     lines.append("    arguments.clear()")
     lines.append("    return results")
-    constants = {given.source: getattr(module, given.source)
-                 for given in lowered.inputs if isinstance(given.source, str) and given.source != "seed"}
-    scope = {**_FUNCTIONS, "run": program.run, "constants": constants}
-    exec(compile("\n".join(lines), "<freestone call>", "exec"), scope)
+    scope = {**_FUNCTIONS, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied}
+    if program is not None:
+        scope["run"] = program.run_in_place
+    exec(compile("\n".join(lines), "<call of a compiled graph>", "exec"), scope)
     call = scope["call"]
     call._boxed_call = True
-    call.program = program
     return call
+
+
+def _copied(tensor: torch.Tensor) -> torch.Tensor:
+    counters["copied_inputs"] += 1
+    return tensor.contiguous()

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import collections
 
-#: graphs: received; programs: compiled; from_cache: of these, whose code was known; copied_inputs: arguments that were
+#: graphs: received; programs_compiled, programs_from_cache; copied_inputs: arguments that were
 #: copied since their memory has gaps or another order; fallbacks: operators that run as PyTorch's own.
 counters: collections.Counter = collections.Counter()

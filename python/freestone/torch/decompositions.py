@@ -6,7 +6,7 @@ import functools
 
 import torch
 
-from .operators import OPERATORS
+from freestone.torch.operators import OPERATORS
 
 
 @functools.cache

@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 import math
 
-import torch
-
-from .dtypes import wide
-from .sizes import Size, product
+from freestone.torch.dtypes import wide
+from freestone.torch.sizes import Size, product
 
 
 class Tensor:
@@ -216,11 +214,11 @@ class Graph:
         self.builder = builder
         self.numbers: dict = {}
         self.node = None
-        self.random_key = None
+        self.random_seed = None
         self.random_draws = 0
 
     def tensor(self, number: int) -> Tensor:
-        dtype, shape = self.builder.describe(number)
+        dtype, shape = json.loads(self.builder.describe(number))
         return Tensor(self, number, dtype, [size if isinstance(size, int) else Size(size) for size in shape])
 
     def apply(self, name: str, operands, **attributes) -> Tensor:
@@ -245,8 +243,8 @@ class Graph:
                 self.numbers[key] = self.apply("splat", [], value=text, type=dtype, shape=[])
         return self.numbers[key]
 
-    def constant(self, value: torch.Tensor, dtype: str) -> Tensor:
-        value = value.detach().contiguous()
-        data = value.view(torch.uint8).numpy().tobytes() if value.numel() and value.dim() else (
-            value.reshape(1).view(torch.uint8).numpy().tobytes() if value.numel() else b"")
-        return self.tensor(self.builder.constant(dtype, list(value.shape), data))
+    def seed(self) -> Tensor:
+        """Two words of 32 bits, other ones in every run."""
+        if self.random_seed is None:
+            self.random_seed = self.tensor(self.builder.input("seed", "u32", ["2"]))
+        return self.random_seed

@@ -9,10 +9,11 @@ import torch
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from .counters import counters
-from .dtypes import NAMES
-from .lowering import CHECKS, Unlowered
-from .operators import OPERATORS
+from freestone.torch.counters import counters
+from freestone.torch.dtypes import NAMES
+from freestone.torch.lowering import CHECKS
+from freestone.torch.operators import OPERATORS
+from freestone.torch.signature import Unlowered
 
 _said: set[str] = set()
 

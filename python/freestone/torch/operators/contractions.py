@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..dtypes import wide
-from ..expressions import (broadcast_to, cast, exchange, iota, matmul, maximum, reduce, reshape, scalar, select, total,
+from freestone.torch.dtypes import wide
+from freestone.torch.expressions import (broadcast_to, cast, exchange, iota, matmul, maximum, reduce, reshape, scalar, select, total,
                            transpose, unary, unsqueeze, widen)
-from .registry import operator, refuse, result
+from freestone.torch.operators.registry import operator, refuse, result
 
 
 @operator("mm", "bmm", "matmul", "mv", "dot")

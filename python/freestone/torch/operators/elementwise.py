@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..dtypes import FLOATS
-from ..expressions import binary, cast, clamp, equal, maximum, minimum, power, scalar, select, unary, zeros_like
-from .registry import Promotion, as_type, operator, pointwise, promoted, refuse, result
+from freestone.torch.dtypes import FLOATS
+from freestone.torch.expressions import binary, cast, clamp, equal, maximum, minimum, power, scalar, select, unary, zeros_like
+from freestone.torch.operators.registry import Promotion, as_type, operator, pointwise, promoted, refuse, result
 
 FLOAT = Promotion.INT_TO_FLOAT
 BOOL = Promotion.ALWAYS_BOOL

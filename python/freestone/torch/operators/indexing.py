@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..dtypes import wide
-from ..expressions import (broadcast_to, cast, concat, equal, gather, iota, reshape, scalar, select, splat, transpose,
+from freestone.torch.dtypes import wide
+from freestone.torch.expressions import (broadcast_to, cast, concat, equal, gather, iota, reshape, scalar, select, splat, transpose,
                            unsqueeze)
-from ..sizes import product
-from .registry import as_type, operator, refuse, result
+from freestone.torch.sizes import product
+from freestone.torch.operators.registry import as_type, operator, refuse, result
 
 
 @operator("embedding")
@@ -52,7 +52,7 @@ def scatter(graph, x, axis, indices, updates, kind):
     if updates.shape != indices.shape:
         for dim, (whole, size) in enumerate(zip(list(updates.shape), indices.shape)):
             if whole != size:
-                from ..expressions import slice_axis
+                from freestone.torch.expressions import slice_axis
 
                 updates = slice_axis(updates, dim, 0, size)
     return graph.apply("scatter_elements", [x, indices, updates], axis=axis % x.rank, kind=kind)
@@ -118,8 +118,8 @@ def index_put(graph, x, indices, values, accumulate=False):
 
 @operator("slice_scatter")
 def slice_scatter(graph, x, source, axis=0, start=None, end=None, step=1):
-    from .shape import beginning
-    from ..expressions import pad
+    from freestone.torch.operators.shape import beginning
+    from freestone.torch.expressions import pad
 
     axis %= x.rank
     first = beginning(graph, start, x.shape[axis])

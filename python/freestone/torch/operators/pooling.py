@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..dtypes import wide
-from ..expressions import (broadcast_to, cast, equal, iota, maximum, pad, reshape, scalar, select, splat, widen, zeros_like)
-from ..sizes import larger, product, size_of
-from .registry import operator, refuse, result
+from freestone.torch.dtypes import wide
+from freestone.torch.expressions import (broadcast_to, cast, equal, iota, maximum, pad, reshape, scalar, select, splat, widen, zeros_like)
+from freestone.torch.sizes import larger, product, size_of
+from freestone.torch.operators.registry import operator, refuse, result
 
 
 def pairs(values, spatial: int, otherwise=None) -> list[int]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..dtypes import FLOATS, wide
-from ..expressions import cast, concat, maximum, reshape, select, splat, unary
-from .registry import operator, refuse, result
+from freestone.torch.dtypes import FLOATS, wide
+from freestone.torch.expressions import cast, concat, maximum, reshape, select, splat, unary
+from freestone.torch.operators.registry import operator, refuse, result
 
 
 def random_bits(graph, shape):

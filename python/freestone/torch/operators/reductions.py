@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from ..dtypes import FLOATS, wide
-from ..expressions import (broadcast_to, cast, equal, mean, reduce, reshape, scalar, select, total, unary, unsqueeze,
+from freestone.torch.dtypes import FLOATS, wide
+from freestone.torch.expressions import (broadcast_to, cast, equal, mean, reduce, reshape, scalar, select, total, unary, unsqueeze,
                            widen)
-from ..sizes import product
-from .registry import operator, refuse, result
+from freestone.torch.sizes import product
+from freestone.torch.operators.registry import operator, refuse, result
 
 
 def axes_of(x, axes) -> list[int]:

@@ -13,12 +13,15 @@ import torch
 from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND as Promotion
 from torch._prims_common import elementwise_dtypes
 
-from ..builder import Refused
-from ..dtypes import name_of
-from ..expressions import Graph, Tensor, cast, scalar
-from ..sizes import Size, sizes_of
+from freestone.torch.dtypes import name_of
+from freestone.torch.expressions import Graph, Tensor, cast, scalar
+from freestone.torch.sizes import Size, sizes_of
 
 OPERATORS: dict[torch._ops.OpOverload, Callable] = {}
+
+
+class Refused(Exception):
+    """An operator that can't be built, and why."""
 
 
 def find(name: str) -> torch._ops.OpOverload | None:

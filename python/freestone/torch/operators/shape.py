@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from ..dtypes import name_of
-from ..expressions import (Tensor, broadcast_to, cast, concat, iota, pad, reshape, scalar, select, slice_axis, splat,
+from freestone.torch.dtypes import name_of
+from freestone.torch.expressions import (Tensor, broadcast_to, cast, concat, iota, pad, reshape, scalar, select, slice_axis, splat,
                            transpose, unsqueeze)
-from ..sizes import Size, size_of, sizes_of
-from .registry import as_type, operator, refuse, result
+from freestone.torch.sizes import Size, size_of, sizes_of
+from freestone.torch.operators.registry import as_type, operator, refuse, result
 
 
 @operator("view", "_unsafe_view", "reshape", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims", "flatten.using_ints",
@@ -177,7 +177,7 @@ def diagonal(graph, x, offset=0, first=0, second=1):
     x = slice_axis(x, x.rank - 2, max(-offset, 0), count)
     x = slice_axis(x, x.rank - 1, max(offset, 0), count)
     rows, columns = (iota(graph, [count, count], axis, "i64") for axis in (0, 1))
-    from ..expressions import equal, total
+    from freestone.torch.expressions import equal, total
 
     if x.dtype == "i1":
         return cast(total(select(equal(rows, columns), cast(x, "i32"), 0), [x.rank - 1]), "i1")

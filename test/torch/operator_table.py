@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Compares the operators of torch.compile's backend with PyTorch's own opinion, its OpInfo database: results and
+gradients of PyTorch's sample inputs, in its own tolerances. Prints the table of docs/torch-operators.md.
+
+    operator_table.py [--dtypes float32,bfloat16] [--samples N] [--only NAME,…] [--out FILE]
+
+Each operator is "agrees", "refused" with the name of the operator of ATen that can't be compiled, or "differs". Exits
+with 1 where any differs.
+"""
+
+import argparse
+import collections
+import os
+import sys
+import time
+import warnings
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils import _pytree as pytree
+
+from freestone.torch.backend import compile_graph
+from freestone.torch.decompositions import decompositions
+from freestone.torch.partition import NotWhole, compile_parts
+
+
+class Differs(Exception):
+    pass
+
+
+def trace(function, tensors):
+    """The graph of ATen's operators, functional, that AOTAutograd would give to a backend."""
+    functional = torch.func.functionalize(function, remove="mutations_and_views")
+    return make_fx(functional, decomposition_table=decompositions(), tracing_mode="fake")(*tensors)
+
+
+def compiled(function, tensors):
+    module = trace(function, tensors)
+    module.graph.eliminate_dead_code()
+    module.recompile()
+    return compile_parts(module, compile_graph, whole=True)(list(tensors))
+
+
+def flat_tensors(value):
+    return [item for item in pytree.tree_leaves(value) if isinstance(item, torch.Tensor)]
+
+
+def check_sample(op, sample, dtype, gradient):
+    leaves, spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
+    places = [index for index, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+    tensors = [leaves[index].detach().clone() for index in places]
+    wanted = [leaves[index].requires_grad for index in places]
+
+    def call(*given):
+        filled = list(leaves)
+        for index, tensor in zip(places, given):
+            filled[index] = tensor
+        first, args, kwargs = pytree.tree_unflatten(filled, spec)
+        result = op.op(first, *args, **kwargs)
+        if sample.output_process_fn_grad is not None:
+            result = sample.output_process_fn_grad(result)
+        return flat_tensors(result)
+
+    def differentiate(*given):
+        given = [tensor.detach().requires_grad_(wants) for tensor, wants in zip(given, wanted)]
+        results = [r for r in call(*given) if r.requires_grad]
+        inputs = [tensor for tensor in given if tensor.requires_grad]
+        total = sum((r * torch.linspace(0.5, 1.5, max(r.numel(), 1), dtype=r.dtype)[:r.numel()].reshape(r.shape)).sum()
+                    for r in results)
+        found = torch.autograd.grad(total, inputs, allow_unused=True)
+        return [g for g in found if g is not None]
+
+    function = differentiate if gradient else call
+    if gradient and not any(r.requires_grad for r in call(*[t.detach().clone().requires_grad_(w)
+                                                             for t, w in zip(tensors, wanted)])):
+        return
+    expected = function(*[t.clone() for t in tensors])
+    actual = compiled(function, tensors)
+    tolerances = {"rtol": 1.6e-2, "atol": 1e-2 if gradient else 1e-3} if dtype == torch.bfloat16 else \
+        {"rtol": 1e-4 if gradient else 1.3e-5, "atol": 1e-4 if gradient else 1e-5}
+    for a, b in zip(actual, expected, strict=True):
+        try:
+            torch.testing.assert_close(a, b, equal_nan=True, **tolerances)
+        except AssertionError as error:
+            raise Differs(str(error).splitlines()[0] + " " + " ".join(str(error).splitlines()[2:5])) from error
+
+
+def check(op, dtype, gradient, limit):
+    """"agrees", or what happened to the first sample that was not compiled or is not equal."""
+    if dtype not in op.supported_dtypes("cpu"):
+        return "no such type"
+    if gradient and not (op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")):
+        return "no gradient"
+    outcome = collections.Counter()
+    for number, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=gradient)):
+        if number >= limit:
+            break
+        try:
+            check_sample(op, sample, dtype, gradient)
+            outcome["agrees"] += 1
+        except NotWhole as refusal:
+            outcome["refused: " + str(refusal).removeprefix("fullgraph=True: ")] += 1
+        except Differs as error:
+            return f"differs: sample {number}: {error}"
+        except Exception as error:
+            return f"fails: sample {number}: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
+    refusals = [text for text in outcome if text != "agrees"]
+    if not refusals:
+        return "agrees" if outcome else "no samples"
+    return refusals[0] if not outcome["agrees"] else f"agrees in {outcome['agrees']} of {sum(outcome.values())}, {refusals[0]}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dtypes", default="float32,bfloat16")
+    parser.add_argument("--samples", type=int, default=3)
+    parser.add_argument("--only")
+    parser.add_argument("--part", default="0/1")
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
+    part, parts = map(int, options.part.split("/"))
+    only = options.only.split(",") if options.only else None
+    out = open(options.out, "w", encoding="utf-8") if options.out else sys.stdout
+    failures = 0
+    for number, op in enumerate(op_db):
+        name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
+        if only and op.name not in only or number % parts != part:
+            continue
+        for dtype in options.dtypes.split(","):
+            for gradient in (False, True):
+                begin = time.perf_counter()
+                torch.manual_seed(0)
+                try:
+                    outcome = check(op, getattr(torch, dtype), gradient, options.samples)
+                except Exception as error:
+                    outcome = f"no samples: {type(error).__name__}"
+                failures += outcome.startswith(("differs", "fails"))
+                print(f"{name}\t{dtype}\t{'gradient' if gradient else 'result'}\t{outcome}\t{time.perf_counter() - begin:.1f}",
+                      file=out, flush=True)
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
