@@ -76,8 +76,7 @@ freestone_status freestone_graph_constant(freestone_graph *graph, const char *ty
 }
 
 freestone_status freestone_graph_apply(freestone_graph *graph, const char *operation, const int64_t *operands,
-                                       size_t operandCount, const char *attributes, const char *node,
-                                       int64_t *tensor) {
+                                       size_t operandCount, const char *attributes, const char *node, int64_t *tensor) {
   return answer([&] {
     require(graph, "graph");
     require(operation, "operation");

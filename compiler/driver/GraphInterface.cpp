@@ -59,8 +59,8 @@ int64_t constant(freestone_graph *graph, const char *type, int64_t rank, const i
 
 int64_t apply(freestone_graph *graph, const char *operation, const int64_t *operands, size_t operandCount,
               const char *attributes, const char *node) {
-  std::vector<size_t> results = graph->graph.apply(operation, {operands, operandCount}, attributes ? attributes : "",
-                                                   node ? node : "");
+  std::vector<size_t> results =
+      graph->graph.apply(operation, {operands, operandCount}, attributes ? attributes : "", node ? node : "");
   return numberOf(graph, results.empty() ? std::nullopt : std::optional(results.front()));
 }
 
@@ -91,5 +91,5 @@ freestone_compiler_result compile(freestone_graph *graph, const char *path) {
 
 } // namespace
 
-const freestone_graph_interface driver::graphInterface = {create, release,  reason,   symbol, input,
-                                                          constant, apply, describe, output, compile};
+const freestone_graph_interface driver::graphInterface = {create,   release, reason,   symbol, input,
+                                                          constant, apply,   describe, output, compile};

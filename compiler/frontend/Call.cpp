@@ -8,8 +8,7 @@ using namespace llvm;
 namespace freestone::frontend {
 
 bool Call::takes(size_t count) {
-  return operands.size() == count ||
-         refuse("takes " + Twine(count) + " operands, not " + Twine(operands.size()));
+  return operands.size() == count || refuse("takes " + Twine(count) + " operands, not " + Twine(operands.size()));
 }
 
 Tensor Call::operand(size_t index) {

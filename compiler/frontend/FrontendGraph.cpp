@@ -84,8 +84,7 @@ FrontendGraph::Result FrontendGraph::addInput(StringRef name, StringRef type, Ar
   Tensor tensor = builder->fromValue(function.getBody().front().addArgument(
       graph::TensorType::get(dims, elementType), mlir::NameLoc::get(builder->getStringAttr(name))));
   if (!symbol.empty() && tensor && tensor.isInteger() && tensor.elementCount().isConstant(1))
-    tensor.impl()->content =
-        Content{builder->sizeFacts().element(symbol, inputNames.size(), 0, sym::Interval::size())};
+    tensor.impl()->content = Content{builder->sizeFacts().element(symbol, inputNames.size(), 0, sym::Interval::size())};
   inputNames.push_back(name.str());
   return keep(tensor);
 }

@@ -80,9 +80,8 @@ const StringMap<Operation> &operationTable() {
     add("splat", 0, [](Call &call) -> SmallVector<Tensor> {
       return {call.builder.splat(call.real("value"), call.type("type"), call.sizes("shape"))};
     });
-    add("size", 0, [](Call &call) -> SmallVector<Tensor> {
-      return {call.builder.scalar(call.size("value"), call.type("type"))};
-    });
+    add("size", 0,
+        [](Call &call) -> SmallVector<Tensor> { return {call.builder.scalar(call.size("value"), call.type("type"))}; });
     add("iota", 0, [](Call &call) -> SmallVector<Tensor> {
       Shape shape = call.sizes("shape");
       int64_t axis = call.axis("axis", shape.size());
@@ -127,8 +126,7 @@ const StringMap<Operation> &operationTable() {
     add("pad", 2, [](Call &call) -> SmallVector<Tensor> {
       Shape low = call.sizes("low"), high = call.sizes("high");
       int64_t rank = call.operand(0).rank();
-      SmallVector<int64_t> interior =
-          call.has("interior") ? call.integers("interior") : SmallVector<int64_t>(rank, 0);
+      SmallVector<int64_t> interior = call.has("interior") ? call.integers("interior") : SmallVector<int64_t>(rank, 0);
       if (static_cast<int64_t>(low.size()) != rank || static_cast<int64_t>(high.size()) != rank ||
           static_cast<int64_t>(interior.size()) != rank)
         return (call.refuse("needs padding for each axis"), SmallVector<Tensor>());
@@ -168,8 +166,7 @@ const StringMap<Operation> &operationTable() {
     });
     add("cumulate", 1, [](Call &call) -> SmallVector<Tensor> {
       Tensor x = call.operand(0);
-      return {cumulate(reduceKind(call), x, call.axis("axis", x.rank()), call.flag("exclusive"),
-                       call.flag("reverse"))};
+      return {cumulate(reduceKind(call), x, call.axis("axis", x.rank()), call.flag("exclusive"), call.flag("reverse"))};
     });
     add("top_k", 1, [](Call &call) -> SmallVector<Tensor> {
       Tensor x = call.operand(0);
@@ -190,9 +187,8 @@ const StringMap<Operation> &operationTable() {
     });
     add("convolve", 2, convolution);
     add("window", 1, [](Call &call) {
-      return windows(call, [](Call &call, Tensor x, const Window &window) {
-        return windowReduce(reduceKind(call), x, window);
-      });
+      return windows(
+          call, [](Call &call, Tensor x, const Window &window) { return windowReduce(reduceKind(call), x, window); });
     });
     add("window_argmax", 1, [](Call &call) {
       return windows(call, [](Call &, Tensor x, const Window &window) { return windowArgmax(x, window); });

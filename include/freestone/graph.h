@@ -11,8 +11,8 @@
  *   freestone_graph_source source = {sizeof(source), "tanh of [n, 768]", build};
  *   freestone_compile_graph(&source, NULL, &artifact, NULL);
  *
- * Statuses, messages and structs follow the rules of freestone/runtime.h. Tensors have numbers, from 0 on. Element types
- * are named as by freestone_dtype_name. Sizes are numbers or expressions of symbols ("4*s0 + 1", "s1 // 2",
+ * Statuses, messages and structs follow the rules of freestone/runtime.h. Tensors have numbers, from 0 on. Element
+ * types are named as by freestone_dtype_name. Sizes are numbers or expressions of symbols ("4*s0 + 1", "s1 // 2",
  * "Min(s0, 8)"), as text. The operations and their attributes are listed in compiler/frontend/README.md.
  */
 #ifndef FREESTONE_GRAPH_H

@@ -51,9 +51,7 @@ public:
       throw Error(FREESTONE_INVALID_ARGUMENT, "there is no tensor of this number");
     return text;
   }
-  void output(const std::string &name, int64_t tensor) {
-    check(freestone_graph_output(graph, name.c_str(), tensor));
-  }
+  void output(const std::string &name, int64_t tensor) { check(freestone_graph_output(graph, name.c_str(), tensor)); }
 
 private:
   freestone_graph *graph;

@@ -13,10 +13,11 @@ import collections
 import os
 import sys
 import time
+import faulthandler
 import warnings
 
 import torch
-from torch.fx.experimental.proxy_tensor import make_fx
+from functorch.compile import aot_function, min_cut_rematerialization_partition
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
 
@@ -29,17 +30,14 @@ class Differs(Exception):
     pass
 
 
-def trace(function, tensors):
-    """The graph of ATen's operators, functional, that AOTAutograd would give to a backend."""
-    functional = torch.func.functionalize(function, remove="mutations_and_views")
-    return make_fx(functional, decomposition_table=decompositions(), tracing_mode="fake")(*tensors)
+def compiler(module, example_inputs):
+    return compile_parts(module, compile_graph, whole=True)
 
 
-def compiled(function, tensors):
-    module = trace(function, tensors)
-    module.graph.eliminate_dead_code()
-    module.recompile()
-    return compile_parts(module, compile_graph, whole=True)(list(tensors))
+def compiled(function):
+    """As torch.compile does it, but for Dynamo."""
+    return aot_function(function, fw_compiler=compiler, bw_compiler=compiler, inference_compiler=compiler,
+                        partition_fn=min_cut_rematerialization_partition, decompositions=decompositions())
 
 
 def flat_tensors(value):
@@ -62,21 +60,22 @@ def check_sample(op, sample, dtype, gradient):
             result = sample.output_process_fn_grad(result)
         return flat_tensors(result)
 
-    def differentiate(*given):
-        given = [tensor.detach().requires_grad_(wants) for tensor, wants in zip(given, wanted)]
-        results = [r for r in call(*given) if r.requires_grad]
-        inputs = [tensor for tensor in given if tensor.requires_grad]
-        total = sum((r * torch.linspace(0.5, 1.5, max(r.numel(), 1), dtype=r.dtype)[:r.numel()].reshape(r.shape)).sum()
-                    for r in results)
-        found = torch.autograd.grad(total, inputs, allow_unused=True)
-        return [g for g in found if g is not None]
+    def run(function):
+        given = [tensor.clone().requires_grad_(wants and gradient) for tensor, wants in zip(tensors, wanted)]
+        results = function(*given)
+        if not gradient:
+            return results
+        results = [result for result in results if result.requires_grad]
+        if not results:
+            return []
+        weights = [torch.linspace(0.5, 1.5, max(r.numel(), 1), dtype=r.dtype)[:r.numel()].reshape(r.shape) for r in results]
+        found = torch.autograd.grad(results, [tensor for tensor in given if tensor.requires_grad], weights,
+                                    allow_unused=True)
+        return [result.detach() for result in results] + [g for g in found if g is not None]
 
-    function = differentiate if gradient else call
-    if gradient and not any(r.requires_grad for r in call(*[t.detach().clone().requires_grad_(w)
-                                                             for t, w in zip(tensors, wanted)])):
-        return
-    expected = function(*[t.clone() for t in tensors])
-    actual = compiled(function, tensors)
+    with torch.set_grad_enabled(gradient):
+        expected = run(call)
+        actual = run(compiled(call))
     tolerances = {"rtol": 1.6e-2, "atol": 1e-2 if gradient else 1e-3} if dtype == torch.bfloat16 else \
         {"rtol": 1e-4 if gradient else 1.3e-5, "atol": 1e-4 if gradient else 1e-5}
     for a, b in zip(actual, expected, strict=True):
@@ -119,6 +118,7 @@ def main():
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--out")
     options = parser.parse_args()
+    faulthandler.enable()
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     part, parts = map(int, options.part.split("/"))

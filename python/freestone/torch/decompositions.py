@@ -15,4 +15,9 @@ def decompositions() -> dict:
 
     table = dict(decomposition_table)
     table.update(core_aten_decompositions())
-    return {op: rule for op, rule in table.items() if op not in OPERATORS}
+    return {op: rule for op, rule in table.items()
+            if op not in OPERATORS and not (isinstance(op, torch._ops.OpOverload) and op._opname in _IMPURE)}
+
+
+#: Operators whose decompositions write in place, or draw numbers in a way that programs have not.
+_IMPURE = {"complex", "as_strided_scatter", "cauchy", "geometric", "log_normal", "normal_", "uniform_"}

@@ -29,6 +29,14 @@ def addmm(graph, bias, x, y, *, beta=1, alpha=1):
 operator("baddbmm")(addmm)
 
 
+@operator("addbmm")
+def addbmm(graph, bias, x, y, *, beta=1, alpha=1):
+    """The sum of all products of a batch."""
+    z = scaled(graph.apply("contract", [x, y], lhs_batch=[], rhs_batch=[], lhs_contract=[0, 2], rhs_contract=[0, 1],
+                           type=wide(x.dtype)), alpha)
+    return cast(z + scaled(cast(bias, z.dtype), beta) if beta != 0 else z, result(graph).dtype)
+
+
 def sides(values, spatial: int) -> list:
     values = list(values)
     return values * spatial if len(values) == 1 else values

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from freestone.torch.dtypes import FLOATS
-from freestone.torch.expressions import binary, cast, clamp, equal, maximum, minimum, power, scalar, select, unary, zeros_like
+from freestone.torch.expressions import (binary, broadcast_to, cast, clamp, equal, maximum, minimum, power, select,
+                                         unary)
 from freestone.torch.operators.registry import Promotion, as_type, operator, pointwise, promoted, refuse, result
 
 FLOAT = Promotion.INT_TO_FLOAT
@@ -37,7 +38,6 @@ pointwise("sign sgn", lambda x: x if x.dtype == "i1" else cast(x > 0, x.dtype) i
 pointwise("bitwise_not logical_not", lambda x: unary("not", x))
 pointwise("logical_not", lambda x: equal(x, 0), BOOL)
 pointwise("isinf", lambda x: unary("isinf_pos", x) | unary("isinf_neg", x) if x.dtype in FLOATS else unequal(x, x), BOOL)
-pointwise("signbit", lambda x: x < 0, BOOL)
 
 
 def unequal(x, y):
@@ -181,3 +181,33 @@ def nan_to_num(graph, x, nan=None, posinf=None, neginf=None):
     x = select(unary("isnan", x), float(nan or 0), x)
     x = select(unary("isinf_pos", x), limits.max if posinf is None else posinf, x)
     return select(unary("isinf_neg", x), limits.min if neginf is None else neginf, x)
+
+
+# What PyTorch's own decompositions are made of, beside ATen's operators: of one type each.
+for function in "abs neg exp log sin cos sqrt rsqrt reciprocal floor ceil trunc round erf tanh".split():
+    pointwise(f"prims::{function}", one(function))
+for name, kind in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("div", "div"), ("pow", "pow"), ("maximum", "max"),
+                   ("minimum", "min"), ("atan2", "atan2"), ("remainder", "mod"), ("fmod", "rem"),
+                   ("bitwise_and", "and"), ("bitwise_or", "or"), ("bitwise_xor", "xor")):
+    pointwise(f"prims::{name}", lambda x, y, kind=kind: binary(kind, x, y))
+for kind in ("eq", "ne", "lt", "le", "gt", "ge"):
+    pointwise(f"prims::{kind}", lambda x, y, kind=kind: binary(kind, x, y), BOOL)
+pointwise("prims::fmax fmax", lambda x, y: select(unary("isnan", x), y, select(unary("isnan", y), x, maximum(x, y)))
+          if x.dtype in FLOATS else maximum(x, y))
+pointwise("prims::fmin fmin", lambda x, y: select(unary("isnan", x), y, select(unary("isnan", y), x, minimum(x, y)))
+          if x.dtype in FLOATS else minimum(x, y))
+operator("prims::where")(where)
+
+
+def sign_bit(x):
+    """Of -0.0 too."""
+    return (x < 0) | (equal(x, 0) & (1 / x < 0)) if x.dtype in FLOATS else x < 0
+
+
+pointwise("prims::signbit signbit", sign_bit, BOOL)
+pointwise("copysign.Tensor copysign.Scalar", lambda x, y: select(sign_bit(y), -unary("abs", x), unary("abs", x)), FLOAT)
+
+
+@operator("copy")
+def copy(graph, x, source, non_blocking=False):
+    return broadcast_to(convert(source, x.dtype), x.shape)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from freestone.torch.dtypes import wide
-from freestone.torch.expressions import (broadcast_to, cast, equal, iota, maximum, pad, reshape, scalar, select, splat, widen, zeros_like)
+from freestone.torch.expressions import (broadcast_to, cast, equal, iota, pad, reshape, scalar, select, splat, transpose,
+                                         widen)
 from freestone.torch.sizes import larger, product, size_of
 from freestone.torch.operators.registry import operator, refuse, result
 
@@ -150,3 +151,38 @@ def average_pool_backward(graph, g, x, spatial, size, stride, padding, ceil, inc
 for count in (2, 3):
     operator(f"avg_pool{count}d_backward")(
         lambda graph, g, x, *args, count=count: average_pool_backward(graph, g, x, count, *args))
+
+
+def averaging_matrix(graph, places, extent, dtype):
+    """[places, extent]: row i is the average over the elements from ⌊i·extent/places⌋ to below ⌈(i+1)·extent/places⌉."""
+    row, column = (iota(graph, [places, extent], axis, "i64") for axis in (0, 1))
+    first = row * scalar(graph, extent, "i64") / scalar(graph, places, "i64")
+    end = ((row + 1) * scalar(graph, extent, "i64") + scalar(graph, places - 1, "i64")) / scalar(graph, places, "i64")
+    return select((column >= first) & (column < end), 1.0, 0.0 * cast(column, dtype)) / cast(end - first, dtype)
+
+
+def along_axes(graph, x, matrices):
+    """Multiplies the trailing axes by one matrix [out, in] each."""
+    first = x.rank - len(matrices)
+    for offset, matrix in enumerate(matrices):
+        axis = first + offset
+        x = graph.apply("contract", [x, matrix], lhs_batch=[], rhs_batch=[], lhs_contract=[axis], rhs_contract=[1])
+        x = transpose(x, [*range(axis), x.rank - 1, *range(axis, x.rank - 1)])
+    return x
+
+
+@operator("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
+def adaptive_average(graph, x, sizes):
+    name, x = x.dtype, widen(x)
+    places, extents = result(graph).shape[-len(sizes):], x.shape[-len(sizes):]
+    return cast(along_axes(graph, x, [averaging_matrix(graph, place, extent, x.dtype)
+                                      for place, extent in zip(places, extents)]), name)
+
+
+@operator("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
+def adaptive_average_backward(graph, g, x):
+    spatial = 3 if "3d" in str(graph.node.target) else 2
+    name, g = g.dtype, widen(g)
+    matrices = [averaging_matrix(graph, place, extent, g.dtype)
+                for place, extent in zip(g.shape[-spatial:], x.shape[-spatial:])]
+    return cast(along_axes(graph, g, [transpose(matrix, [1, 0]) for matrix in matrices]), name)

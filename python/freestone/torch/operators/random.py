@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from freestone.torch.dtypes import FLOATS, wide
 from freestone.torch.expressions import cast, concat, maximum, reshape, select, splat, unary
 from freestone.torch.operators.registry import operator, refuse, result
 
@@ -31,12 +30,17 @@ def rand(graph, *arguments, **keywords):
     return cast(uniform(graph, expected.shape), expected.dtype)
 
 
+def randn_of(graph, shape):
+    """By Box and Muller."""
+    positive = maximum(uniform(graph, shape), 2.0 ** -25)
+    angle = uniform(graph, shape) * (2 * math.pi)
+    return unary("sqrt", unary("log", positive) * -2.0) * unary("cos", angle)
+
+
 @operator("randn", "randn_like", "randn.generator")
 def randn(graph, *arguments, **keywords):
     expected = result(graph)
-    positive = maximum(uniform(graph, expected.shape), 2.0 ** -25)
-    angle = uniform(graph, expected.shape) * (2 * math.pi)
-    return cast(unary("sqrt", unary("log", positive) * -2.0) * unary("cos", angle), expected.dtype)
+    return cast(randn_of(graph, expected.shape), expected.dtype)
 
 
 @operator("native_dropout")
@@ -53,3 +57,32 @@ def bernoulli(graph, x, probability=None, **keywords):
     expected = result(graph)
     limit = cast(x, "f32") if probability is None else float(probability)
     return cast(uniform(graph, expected.shape) < limit, expected.dtype)
+
+
+@operator("uniform")
+def uniform_between(graph, x, low=0.0, high=1.0, **keywords):
+    return cast(uniform(graph, x.shape) * (high - low) + float(low), x.dtype)
+
+
+@operator("normal_functional")
+def normal(graph, x, mean=0.0, deviation=1.0, **keywords):
+    return cast(randn_of(graph, x.shape) * float(deviation) + float(mean), x.dtype)
+
+
+@operator("exponential")
+def exponential(graph, x, rate=1.0, **keywords):
+    return cast(unary("log1p", -uniform(graph, x.shape)) * (-1 / rate), x.dtype)
+
+
+@operator("randint.low", "randint_like.low_dtype")
+def random_integers(graph, low, high, *arguments, **keywords):
+    if isinstance(arguments and arguments[0], int):
+        low, high = high, arguments[0]
+    if not all(isinstance(bound, int) for bound in (low, high)) or high - low > 1 << 24:
+        return refuse("random integers of so wide a range are not supported")
+    expected = result(graph)
+    return cast(cast(uniform(graph, expected.shape) * float(high - low), "i64") + low, expected.dtype)
+
+
+operator("randint", "randint_like")(lambda graph, *arguments, **keywords: random_integers(
+    graph, 0, next(value for value in arguments if isinstance(value, int)), **keywords))

@@ -25,9 +25,11 @@ class Refused(Exception):
 
 
 def find(name: str) -> torch._ops.OpOverload | None:
-    """`aten::add.Tensor` by its short name, `add.Tensor`; None where this PyTorch has none."""
+    """By its name without `aten::`, `add.Tensor`, or with another library, `prims::neg`; None where this PyTorch has
+    none."""
+    library, _, name = name.rpartition("::")
     packet, _, overload = name.partition(".")
-    found = getattr(torch.ops.aten, packet, None)
+    found = getattr(getattr(torch.ops, library or "aten"), packet, None)
     return getattr(found, overload or "default", None) if found is not None else None
 
 

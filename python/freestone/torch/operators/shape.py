@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import torch
-
-from freestone.torch.dtypes import name_of
-from freestone.torch.expressions import (Tensor, broadcast_to, cast, concat, iota, pad, reshape, scalar, select, slice_axis, splat,
-                           transpose, unsqueeze)
+from freestone.torch.expressions import (broadcast_to, cast, concat, equal, iota, pad, reshape, select, slice_axis,
+                                         splat, total, transpose, unsqueeze)
 from freestone.torch.sizes import Size, size_of, sizes_of
 from freestone.torch.operators.registry import as_type, operator, refuse, result
 
@@ -177,11 +174,22 @@ def diagonal(graph, x, offset=0, first=0, second=1):
     x = slice_axis(x, x.rank - 2, max(-offset, 0), count)
     x = slice_axis(x, x.rank - 1, max(offset, 0), count)
     rows, columns = (iota(graph, [count, count], axis, "i64") for axis in (0, 1))
-    from freestone.torch.expressions import equal, total
-
     if x.dtype == "i1":
         return cast(total(select(equal(rows, columns), cast(x, "i32"), 0), [x.rank - 1]), "i1")
     return total(select(equal(rows, columns), x, 0), [x.rank - 1])
+
+
+@operator("diagonal_scatter")
+def diagonal_scatter(graph, x, source, offset=0, first=0, second=1):
+    first, second = first % x.rank, second % x.rank
+    order = [axis for axis in range(x.rank) if axis not in (first, second)] + [first, second]
+    moved = transpose(x, order)
+    above, count = max(-offset, 0), source.shape[-1]
+    rest = [0] * (source.rank - 1)
+    rows = pad(cast(source, x.dtype), [*rest, above], [*rest, moved.shape[-2] - count - above])
+    row, column = (iota(graph, moved.shape, axis, "i64") for axis in (x.rank - 2, x.rank - 1))
+    written = select(equal(column - row, offset), unsqueeze(rows, source.rank), moved)
+    return transpose(written, [order.index(axis) for axis in range(x.rank)])
 
 
 @operator("as_strided")
