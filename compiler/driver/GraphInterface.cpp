@@ -51,6 +51,15 @@ int64_t input(freestone_graph *graph, const char *name, const char *type, int64_
   return numberOf(graph, graph->graph.addInput(name, type, sizes, symbol ? symbol : ""));
 }
 
+int64_t state(freestone_graph *graph, const char *name, const char *type, int64_t rank, const int64_t *dims) {
+  return numberOf(graph, graph->graph.addState(name, type, {dims, static_cast<size_t>(rank)}));
+}
+
+int64_t update(freestone_graph *graph, const char *name, int64_t tensor) {
+  bool isDone = tensor >= 0 && graph->graph.updateState(name, tensor);
+  return numberOf(graph, isDone ? std::optional<size_t>(tensor) : std::nullopt);
+}
+
 int64_t constant(freestone_graph *graph, const char *type, int64_t rank, const int64_t *dims, const void *data,
                  size_t bytes) {
   return numberOf(graph, graph->graph.addConstant(type, {dims, static_cast<size_t>(rank)},
@@ -91,5 +100,6 @@ freestone_compiler_result compile(freestone_graph *graph, const char *path) {
 
 } // namespace
 
-const freestone_graph_interface driver::graphInterface = {create,   release, reason,   symbol, input,
-                                                          constant, apply,   describe, output, compile};
+const freestone_graph_interface driver::graphInterface = {
+    create, release, reason, symbol, input, state, update, constant, apply, describe, output, compile,
+};

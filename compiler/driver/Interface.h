@@ -124,6 +124,10 @@ typedef struct freestone_graph_interface {
   // integer, binds; it must not be declared. Every other symbol must be a dimension of some input.
   int64_t (*input)(freestone_graph *graph, const char *name, const char *type, int64_t rank, const char *const *shape,
                    const char *symbol);
+  // A value that stays from run to run, and its value after a run, of the same type and shape, at most once for each. A
+  // state without one keeps its value.
+  int64_t (*state)(freestone_graph *graph, const char *name, const char *type, int64_t rank, const int64_t *dims);
+  int64_t (*update)(freestone_graph *graph, const char *name, int64_t tensor);
   // Copies `bytes`: elements, row-major, little-endian, i1 as one byte 0/1 an element.
   int64_t (*constant)(freestone_graph *graph, const char *type, int64_t rank, const int64_t *dims, const void *data,
                       size_t bytes);

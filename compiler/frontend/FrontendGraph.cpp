@@ -64,13 +64,20 @@ void FrontendGraph::declareSymbol(StringRef name, sym::Interval range) {
   builder->sizeFacts().restrict(name, range);
 }
 
-FrontendGraph::Result FrontendGraph::addInput(StringRef name, StringRef type, ArrayRef<StringRef> shape,
-                                              StringRef symbol) {
+FrontendGraph::Result FrontendGraph::addPort(StringRef name, bool isState, StringRef type, ArrayRef<Expr> dims) {
   mlir::Type elementType = elementTypeNamed(builder->getContext(), type);
   if (!elementType) {
-    refuse("the input '" + name + "' has elements of type " + type + ", which are not supported");
+    refuse("'" + name + "' has elements of type " + type + ", which are not supported");
     return std::nullopt;
   }
+  Tensor tensor = builder->fromValue(builder->function().getBody().front().addArgument(
+      graph::TensorType::get(dims, elementType), mlir::NameLoc::get(builder->getStringAttr(name))));
+  arguments.push_back({name.str(), isState, tensor});
+  return keep(tensor);
+}
+
+FrontendGraph::Result FrontendGraph::addInput(StringRef name, StringRef type, ArrayRef<StringRef> shape,
+                                              StringRef symbol) {
   Shape dims;
   for (StringRef size : shape) {
     std::optional<Expr> extent = parse(size);
@@ -80,13 +87,30 @@ FrontendGraph::Result FrontendGraph::addInput(StringRef name, StringRef type, Ar
       builder->sizeFacts().symbol(*symbol, SymbolOrigin::Dimension, sym::Interval::size());
     dims.push_back(*extent);
   }
-  mlir::func::FuncOp function = builder->function();
-  Tensor tensor = builder->fromValue(function.getBody().front().addArgument(
-      graph::TensorType::get(dims, elementType), mlir::NameLoc::get(builder->getStringAttr(name))));
-  if (!symbol.empty() && tensor && tensor.isInteger() && tensor.elementCount().isConstant(1))
-    tensor.impl()->content = Content{builder->sizeFacts().element(symbol, inputNames.size(), 0, sym::Interval::size())};
-  inputNames.push_back(name.str());
-  return keep(tensor);
+  Result number = addPort(name, /*isState=*/false, type, dims);
+  if (number && !symbol.empty()) {
+    Tensor tensor = tensors[*number];
+    if (!tensor.isInteger() || !tensor.elementCount().isConstant(1)) {
+      refuse("the input '" + name + "' is no single integer, which could be the size '" + symbol + "'");
+      return std::nullopt;
+    }
+    Expr size = builder->sizeFacts().element(symbol, arguments.size() - 1, 0, sym::Interval::size());
+    tensor.impl()->content = Content{size};
+  }
+  return number;
+}
+
+FrontendGraph::Result FrontendGraph::addState(StringRef name, StringRef type, ArrayRef<int64_t> dims) {
+  return addPort(name, /*isState=*/true, type, builder->sizes(dims));
+}
+
+bool FrontendGraph::updateState(StringRef name, size_t tensor) {
+  auto state = find_if(arguments, [&](const Port &port) { return port.isState && port.name == name; });
+  if (state == arguments.end())
+    return refuse("there is no state '" + name + "'");
+  if (has(tensor) && tensors[tensor].type() != state->tensor.type())
+    return refuse("the state '" + name + "' has another type and shape than its new value");
+  return addResult(name, /*isState=*/true, tensor);
 }
 
 FrontendGraph::Result FrontendGraph::addConstant(StringRef type, ArrayRef<int64_t> dims, ArrayRef<char> bytes) {
@@ -138,13 +162,14 @@ std::vector<size_t> FrontendGraph::apply(StringRef name, ArrayRef<int64_t> opera
   return numbers;
 }
 
-bool FrontendGraph::addOutput(StringRef name, size_t tensor) {
+bool FrontendGraph::addResult(StringRef name, bool isState, size_t tensor) {
   if (!has(tensor))
-    return refuse("the output '" + name + "' does not exist");
-  outputs.push_back(tensors[tensor]);
-  outputNames.push_back(name.str());
+    return refuse("the value of '" + name + "' does not exist");
+  results.push_back({name.str(), isState, tensors[tensor]});
   return true;
 }
+
+bool FrontendGraph::addOutput(StringRef name, size_t tensor) { return addResult(name, /*isState=*/false, tensor); }
 
 json::Value FrontendGraph::describe(size_t number) const {
   Tensor tensor = tensors[number];
@@ -160,8 +185,8 @@ json::Value FrontendGraph::describe(size_t number) const {
 mlir::FailureOr<ImportedModel> FrontendGraph::finish(std::string &complaint) {
   mlir::func::FuncOp main = builder->function();
   SmallVector<mlir::Value> values;
-  for (Tensor output : outputs)
-    values.push_back(output.value());
+  for (const Port &result : results)
+    values.push_back(result.tensor.value());
   if (isRefused()) {
     complaint = takeReason();
     return mlir::failure();
@@ -171,10 +196,10 @@ mlir::FailureOr<ImportedModel> FrontendGraph::finish(std::string &complaint) {
   main.setType(
       builder->getFunctionType(main.getBody().front().getArgumentTypes(), mlir::ValueRange(values).getTypes()));
   builder->recordSizes();
-  for (auto [index, name] : enumerate(inputNames))
-    main.setArgAttr(index, "graph.name", builder->getStringAttr(name));
-  for (auto [index, name] : enumerate(outputNames))
-    main.setResultAttr(index, "graph.name", builder->getStringAttr(name));
+  for (auto [index, port] : enumerate(arguments))
+    main.setArgAttr(index, port.attribute(), builder->getStringAttr(port.name));
+  for (auto [index, port] : enumerate(results))
+    main.setResultAttr(index, port.attribute(), builder->getStringAttr(port.name));
   mlir::ScopedDiagnosticHandler handler(builder->getContext(), [&](mlir::Diagnostic &diagnostic) {
     complaint += (complaint.empty() ? "" : "; ") + diagnostic.str();
     return mlir::success();

@@ -22,6 +22,10 @@ public:
   /// `symbol`, unless empty, is a size that the input's only element, an integer, binds.
   Result addInput(llvm::StringRef name, llvm::StringRef type, llvm::ArrayRef<llvm::StringRef> shape,
                   llvm::StringRef symbol);
+  /// A value that stays from run to run.
+  Result addState(llvm::StringRef name, llvm::StringRef type, llvm::ArrayRef<int64_t> dims);
+  /// The value of a state after a run, of its type and shape; at most once for each.
+  bool updateState(llvm::StringRef name, size_t tensor);
   /// A constant of these bytes, row-major, little-endian, which are copied.
   Result addConstant(llvm::StringRef type, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes);
   /// The results of an operation of the table in Operations.h; empty where it was refused. Names the node in messages.
@@ -51,8 +55,17 @@ private:
   ImportedModel model;
   std::unique_ptr<importer::ModelBuilder> builder;
   std::vector<Tensor> tensors;
-  std::vector<std::string> inputNames, outputNames;
-  std::vector<Tensor> outputs;
+  /// What an argument or a result is: an input or output, or a state.
+  struct Port {
+    std::string name;
+    bool isState;
+    Tensor tensor;
+
+    llvm::StringRef attribute() const { return isState ? "graph.state" : "graph.name"; }
+  };
+  Result addPort(llvm::StringRef name, bool isState, llvm::StringRef type, llvm::ArrayRef<Expr> dims);
+  bool addResult(llvm::StringRef name, bool isState, size_t tensor);
+  std::vector<Port> arguments, results;
   std::string reason;
 };
 

@@ -55,6 +55,12 @@ FREESTONE_API freestone_status freestone_graph_input(freestone_graph *graph, con
                                                      int32_t rank, const char *const *shape, const char *symbol,
                                                      int64_t *tensor);
 
+/* A value that stays from run to run (see freestone_state), and its value after a run, of the same type and shape, at
+ * most once for each. A state without one keeps its value. */
+FREESTONE_API freestone_status freestone_graph_state(freestone_graph *graph, const char *name, const char *type,
+                                                     int32_t rank, const int64_t *dims, int64_t *tensor);
+FREESTONE_API freestone_status freestone_graph_update(freestone_graph *graph, const char *name, int64_t tensor);
+
 /* A constant of `bytes` bytes, row-major, which are copied. */
 FREESTONE_API freestone_status freestone_graph_constant(freestone_graph *graph, const char *type, int32_t rank,
                                                         const int64_t *dims, const void *data, size_t bytes,

@@ -32,6 +32,13 @@ public:
                                 symbol ? symbol->c_str() : nullptr, &tensor));
     return tensor;
   }
+  int64_t state(const std::string &name, const std::string &type, const std::vector<int64_t> &dims) {
+    int64_t tensor = 0;
+    check(freestone_graph_state(graph, name.c_str(), type.c_str(), static_cast<int32_t>(dims.size()), dims.data(),
+                                &tensor));
+    return tensor;
+  }
+  void update(const std::string &name, int64_t tensor) { check(freestone_graph_update(graph, name.c_str(), tensor)); }
   int64_t constant(const std::string &type, const std::vector<int64_t> &dims, nb::bytes data) {
     int64_t tensor = 0;
     check(freestone_graph_constant(graph, type.c_str(), static_cast<int32_t>(dims.size()), dims.data(), data.c_str(),
@@ -108,6 +115,8 @@ void python::addGraph(nb::module_ &module) {
       .def("symbol", &Graph::symbol, nb::arg("name"), nb::arg("minimum"), nb::arg("maximum").none())
       .def("input", &Graph::input, nb::arg("name"), nb::arg("type"), nb::arg("shape"),
            nb::arg("symbol").none() = nb::none())
+      .def("state", &Graph::state, nb::arg("name"), nb::arg("type"), nb::arg("dims"))
+      .def("update", &Graph::update, nb::arg("name"), nb::arg("tensor"))
       .def("constant", &Graph::constant, nb::arg("type"), nb::arg("dims"), nb::arg("data"))
       .def("apply", &Graph::apply, nb::arg("operation"), nb::arg("operands"), nb::arg("attributes").none(),
            nb::arg("node").none())

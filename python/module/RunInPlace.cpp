@@ -81,3 +81,15 @@ void Program::runInPlace(nb::list given, nb::list taken) {
     check(freestone_instance_set_output(instance->get(), i, to[i]));
   instance->run();
 }
+
+void Program::placeStates(nb::list tensors) {
+  std::vector<StateInfo> states = loaded.states();
+  if (tensors.size() != states.size())
+    throw Error(FREESTONE_INVALID_ARGUMENT, "as many tensors must be given as the program has states");
+  std::lock_guard lock(turn);
+  for (size_t i = 0; i < states.size(); ++i) {
+    auto pointer = nb::cast<intptr_t>(tensors[i].attr("data_ptr")());
+    auto bytes = nb::cast<size_t>(tensors[i].attr("nbytes"));
+    state->place(i, reinterpret_cast<void *>(pointer), bytes);
+  }
+}
