@@ -2,5 +2,6 @@
 
 from freestone.torch.backend import freestone
 from freestone.torch.counters import counters
+from freestone.torch.step import Step, compile_step
 
-__all__ = ["counters", "freestone"]
+__all__ = ["Step", "compile_step", "counters", "freestone"]

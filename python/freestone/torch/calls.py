@@ -44,8 +44,7 @@ def make_call(signature: Signature, program):
         lines.append(f"    {name} = {source}{permuted}")
         lines.append(f"    if not {name}.is_contiguous(): {name} = copied({name})")
     if program is not None and len(program._inputs) > len(inputs):
-        # The seed: 64 random bits are two words of 32.
-        lines.append("    seed = torch.empty((1,), dtype=torch.int64).random_().view(torch.int32)")
+        lines.append("    seed = new_seed()")
         inputs.append("seed")
     for number, output in enumerate(signature.outputs):
         if output.kind == "tensor":
@@ -65,7 +64,8 @@ def make_call(signature: Signature, program):
     lines.append(f"    results = [{', '.join(results)}]")
     lines.append("    arguments.clear()")
     lines.append("    return results")
-    scope = {**_FUNCTIONS, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied}
+    scope = {**_FUNCTIONS, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied,
+             "new_seed": new_seed}
     if program is not None:
         scope["run"] = program.run_in_place
     exec(compile("\n".join(lines), "<call of a compiled graph>", "exec"), scope)
@@ -77,3 +77,8 @@ def make_call(signature: Signature, program):
 def _copied(tensor: torch.Tensor) -> torch.Tensor:
     counters["copied_inputs"] += 1
     return tensor.contiguous()
+
+
+def new_seed() -> torch.Tensor:
+    """64 bits of PyTorch's generator, as two words of 32."""
+    return torch.empty((1,), dtype=torch.int64).random_().view(torch.int32)

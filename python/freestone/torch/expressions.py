@@ -9,8 +9,12 @@ from __future__ import annotations
 import json
 import math
 
+import torch
+
 from freestone.torch.dtypes import wide
 from freestone.torch.sizes import Size, product
+
+_BYTES = torch.uint8
 
 
 class Tensor:
@@ -242,6 +246,11 @@ class Graph:
                 text = ("nan" if math.isnan(value) else "inf" if value > 0 else "-inf") if special else value
                 self.numbers[key] = self.apply("splat", [], value=text, type=dtype, shape=[])
         return self.numbers[key]
+
+    def constant(self, value, dtype: str) -> Tensor:
+        """Of a tensor of PyTorch, contiguous, whose bytes become part of the program."""
+        data = bytes(value.reshape(-1).view(_BYTES).numpy()) if value.numel() else b""
+        return self.tensor(self.builder.constant(dtype, list(value.shape), data))
 
     def seed(self) -> Tensor:
         """Two words of 32 bits, other ones in every run."""

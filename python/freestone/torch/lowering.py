@@ -9,7 +9,7 @@ import torch
 
 from freestone.errors import Error
 from freestone.torch.dtypes import UnsupportedType, name_of
-from freestone.torch.expressions import Graph, Tensor, binary, scalar, transpose, unary
+from freestone.torch.expressions import Graph, Tensor, binary, cast, scalar, transpose, unary
 from freestone.torch.operators import OPERATORS
 from freestone.torch.operators.registry import Refused
 from freestone.torch.signature import Signature, Unlowered
@@ -39,18 +39,23 @@ def lower(signature: Signature, builder) -> None:
         if given.symbol is None:
             order = given.order
             values[node] = transpose(graph.tensor(number), [order.index(axis) for axis in range(len(order))])
-    for node in signature.nodes:
+    lower_nodes(graph, signature.nodes, values)
+    for number, output in enumerate(signature.results):
+        tensor, dtype = values[output.node], name_of(output.dtype)
+        if not isinstance(tensor, Tensor) or tensor.dtype != dtype:
+            raise Unlowered(output.node, f"its result is of another type than {dtype}")
+        builder.output(f"result{number}", transpose(tensor, output.order).number)
+
+
+def lower_nodes(graph: Graph, nodes, values: dict) -> None:
+    """Adds the values of all nodes to those of the placeholders."""
+    for node in nodes:
         if node.op not in ("placeholder", "get_attr", "output"):
             graph.node = node
             try:
                 values[node] = _lower_node(graph, node, values)
             except (Refused, Error, UnsupportedType, NotImplementedError) as refusal:
                 raise Unlowered(node, str(refusal)) from refusal
-    for number, output in enumerate(signature.results):
-        tensor, dtype = values[output.node], name_of(output.dtype)
-        if not isinstance(tensor, Tensor) or tensor.dtype != dtype:
-            raise Unlowered(output.node, f"its result is of another type than {dtype}")
-        builder.output(f"result{number}", transpose(tensor, output.order).number)
 
 
 def _lower_node(graph: Graph, node: torch.fx.Node, values: dict):
@@ -62,6 +67,8 @@ def _lower_node(graph: Graph, node: torch.fx.Node, values: dict):
         return values[node.args[0]][node.args[1]]
     if isinstance(known, (torch.SymInt, int)) and not isinstance(known, bool):
         return size_of(known)
+    if node.target is torch.ops.aten._local_scalar_dense.default and isinstance(known, (torch.SymFloat, float)):
+        return cast(values[node.args[0]], "f64")
     if isinstance(known, (torch.SymFloat, float)):
         return _lower_number(graph, node, argument(node.args))
     if isinstance(known, (torch.SymBool, bool)) or node.target in CHECKS:
@@ -79,6 +86,8 @@ def _lower_number(graph: Graph, node: torch.fx.Node, arguments) -> Tensor:
         return binary(_SYMBOLIC[node.target], *operands)
     if node.target is torch.sym_float:
         return operands[0]
+    if node.target is python.neg:
+        return -operands[0]
     if node.target in (math.sqrt, torch._sym_sqrt):
         return unary("sqrt", operands[0])
     raise Refused("this function of sizes is not supported")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import operator as python
 
 import torch
 
 from freestone.torch.dtypes import UnsupportedType, name_of
+from freestone.torch.identity import identity
 from freestone.torch.sizes import expression, sizes_of
 
 
@@ -187,7 +186,8 @@ class Signature:
                 return "(" + ", ".join(map(known, value)) + ")"
             return str(value)
 
-        lines = [f"{name} in {symbol.lower}:{symbol.upper}" for name, symbol in sorted(self.symbols.items())]
+        lines = [identity()]
+        lines += [f"{name} in {symbol.lower}:{symbol.upper}" for name, symbol in sorted(self.symbols.items())]
         for node in self.nodes:
             given = self.inputs.get(node)
             where = f" {given.dtype}{given.shape} {given.order} {given.symbol}" if given else ""

@@ -48,15 +48,20 @@ pointwise("isnan", lambda x: unary("isnan", x) if x.dtype in FLOATS else unequal
 pointwise("relu", lambda x: maximum(x, 0) if x.dtype != "i1" else x)
 
 
-def add(x, y, *, alpha=1):
+def times(x, factor):
+    """A number that depends on sizes or on other tensors is of rank 0."""
+    return x if isinstance(factor, (int, float)) and factor == 1 else x * as_type(x.graph, factor, x.dtype)
+
+
+def add(x, y, alpha=1):
     if x.dtype == "i1":
         return x | y if alpha else x
-    return x + (y if alpha == 1 else y * alpha)
+    return x + times(y, alpha)
 
 
 pointwise("add.Tensor add.Scalar", add, operands=2)
-pointwise("sub.Tensor sub.Scalar", lambda x, y, alpha=1: x - (y if alpha == 1 else y * alpha), operands=2)
-pointwise("rsub.Scalar rsub.Tensor", lambda x, y, alpha=1: y - (x if alpha == 1 else x * alpha), operands=2)
+pointwise("sub.Tensor sub.Scalar", lambda x, y, alpha=1: x - times(y, alpha), operands=2)
+pointwise("rsub.Scalar rsub.Tensor", lambda x, y, alpha=1: y - times(x, alpha), operands=2)
 pointwise("mul.Tensor mul.Scalar", lambda x, y: x & y if x.dtype == "i1" else x * y)
 pointwise("div.Tensor div.Scalar true_divide.Tensor", lambda x, y: x / y, FLOAT)
 pointwise("maximum", lambda x, y: x | y if x.dtype == "i1" else maximum(x, y))
