@@ -13,11 +13,13 @@ import collections
 import os
 import sys
 import time
+import unittest.mock
 import faulthandler
 import warnings
 
 import torch
 from functorch.compile import aot_function, min_cut_rematerialization_partition
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
 
@@ -42,6 +44,20 @@ def compiled(function):
 
 def flat_tensors(value):
     return [item for item in pytree.tree_leaves(value) if isinstance(item, torch.Tensor)]
+
+
+def tolerance(op, dtype, gradient):
+    """The widest of PyTorch's own tests of the operator, or its default for the type."""
+    rtol, atol = {torch.float32: (1.3e-6, 1e-5), torch.bfloat16: (1.6e-2, 1e-5)}.get(dtype, (1e-7, 1e-7))
+    if gradient:
+        # Gradients are of sums weighted by numbers up to 1.5.
+        rtol, atol = 4 * rtol, 4 * atol
+    for decorator in op.decorators:
+        for part in getattr(decorator, "decorators", [decorator]):
+            overrides = getattr(part, "d", {})
+            if dtype in overrides:
+                rtol, atol = max(rtol, overrides[dtype].rtol), max(atol, overrides[dtype].atol)
+    return {"rtol": rtol, "atol": atol}
 
 
 def check_sample(op, sample, dtype, gradient):
@@ -76,9 +92,15 @@ def check_sample(op, sample, dtype, gradient):
     with torch.set_grad_enabled(gradient):
         expected = run(call)
         actual = run(compiled(call))
-    tolerances = {"rtol": 1.6e-2, "atol": 1e-2 if gradient else 1e-3} if dtype == torch.bfloat16 else \
-        {"rtol": 1e-4 if gradient else 1.3e-5, "atol": 1e-4 if gradient else 1e-5}
-    for a, b in zip(actual, expected, strict=True):
+    torch.manual_seed(1)
+    with torch.set_grad_enabled(gradient), unittest.mock.patch("torch.manual_seed"):
+        again = run(call)  # with another seed
+    tolerances = tolerance(op, dtype, gradient)
+    for a, b, c in zip(actual, expected, again, strict=True):
+        if not torch.equal(b.nan_to_num(), c.nan_to_num()):
+            # Random numbers are others: shapes and types are compared.
+            b = a.new_empty(b.shape) if a.dtype == b.dtype else b
+            b.copy_(a)
         try:
             torch.testing.assert_close(a, b, equal_nan=True, **tolerances)
         except AssertionError as error:
@@ -102,7 +124,12 @@ def check(op, dtype, gradient, limit):
             outcome["refused: " + str(refusal).removeprefix("fullgraph=True: ")] += 1
         except Differs as error:
             return f"differs: sample {number}: {error}"
+        except (DataDependentOutputException, DynamicOutputShapeException) as refusal:
+            outcome[f"refused: {refusal.func} depends on data, where Dynamo breaks the graph"] += 1
         except Exception as error:
+            if "convert all Tensors to FakeTensors" in str(error) or "setStorage" in str(error):
+                outcome["refused by PyTorch's tracing"] += 1
+                continue
             return f"fails: sample {number}: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
     refusals = [text for text in outcome if text != "agrees"]
     if not refusals:

@@ -120,7 +120,9 @@ def convolution_backward(graph, g, x, kernel, bias_sizes, stride, padding, dilat
     taps = kernel.shape[2:]
     found = [None, None, None]
     if wanted[0] and transposed:
-        found[0] = convolve_forward(g, kernel, stride, padding, dilation, groups)
+        high = [pad_after(x.shape[i + 2], stride[i], taps[i], dilation[i], g.shape[i + 2], 1, padding[i])
+                for i in range(spatial)]
+        found[0] = convolve(g, kernel, groups, strides=stride, dilations=dilation, low=padding, high=high)
     elif wanted[0]:
         found[0] = convolve_input_gradient(g, kernel, x.shape[2:], stride, padding, dilation, groups)
     if wanted[1]:

@@ -1,0 +1,177 @@
+"""torch.compile with Freestone beside Inductor and eager PyTorch: inductor.py [--models NAME …] [--threads N] [--modes …].
+
+Every measurement is a process of its own: cold with empty caches, then warm with the caches that the cold one left. Each
+compiles for a dynamic batch, calls once (a training step: forward and backward), and then as often as fits --seconds.
+Milliseconds; the first call holds all of Dynamo, AOTAutograd and the backend, whose own time is told beside it; steady
+is the median. Ratios are Freestone's of Inductor's, their geometric means last.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+MODELS = ["mlp", "cnn", "gpt", "resnet18", "mobilenet_v2", "squeezenet1_1"]
+
+
+def make(name):
+    """A model, and the inputs of a call."""
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    if name == "mlp":
+        return nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)), \
+            (torch.randn(64, 784),)
+    if name == "cnn":
+        return nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
+                             nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+                             nn.Linear(32 * 49, 10)), (torch.randn(32, 1, 28, 28),)
+    if name == "gpt":
+        return Gpt(), (torch.randint(256, (4, 128)),)
+    import torchvision
+
+    module = getattr(torchvision.models, name)(weights=None)
+    for part in module.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.0
+    return module, (torch.randn(4, 3, 224, 224),)
+
+
+def Gpt(width=192, heads=6, layers=4, words=256):
+    from torch import nn
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+        def forward(self, x):
+            batch, length, _ = x.shape
+            q, k, v = self.qkv(self.norm1(x)).view(batch, length, 3, heads, width // heads).permute(2, 0, 3, 1, 4)
+            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            x = x + self.out(y.transpose(1, 2).reshape(batch, length, width))
+            return x + self.feed(self.norm2(x))
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.blocks = nn.Embedding(words, width), nn.Sequential(*[Block() for _ in range(layers)])
+            self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words)
+
+        def forward(self, tokens):
+            return self.head(self.norm(self.blocks(self.embed(tokens))))
+
+    return Model()
+
+
+def measure(name, engine, mode, threads, seconds):
+    """One process: its figures, in milliseconds."""
+    import resource
+
+    import torch
+    import torch._dynamo
+
+    torch.set_num_threads(threads)
+    module, inputs = make(name)
+    module.train(mode == "train")
+    figures = {"backend": 0.0}
+    run = module
+    if engine != "eager":
+        import torch._inductor.compile_fx
+
+        torch._dynamo.mark_dynamic(inputs[0], 0)
+        if engine == "freestone":
+            import freestone.torch
+
+        run = torch.compile(module, backend=engine)
+
+    def call():
+        if mode == "inference":
+            with torch.no_grad():
+                return run(*inputs)
+        module.zero_grad()
+        loss = run(*inputs).square().mean()
+        loss.backward()
+        return loss
+
+    begin = time.perf_counter()
+    call()
+    figures["first"] = 1e3 * (time.perf_counter() - begin)
+    if engine == "freestone":
+        figures["backend"] = freestone.torch.counters["backend_us"] / 1e3
+    elif engine == "inductor":
+        times = torch._dynamo.utils.compile_times(repr="csv", aggregate=True)
+        table = dict(zip(*times))
+        figures["backend"] = 1e3 * sum(float(str(table.get(key, 0)).split(",")[0])
+                                       for key in ("compile_fx_inner",))
+    for _ in range(3):
+        call()
+    steady, end = [], time.perf_counter() + seconds
+    while len(steady) < 5 or time.perf_counter() < end:
+        begin = time.perf_counter()
+        call()
+        steady.append(1e3 * (time.perf_counter() - begin))
+    figures["steady"] = statistics.median(steady)
+    figures["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return figures
+
+
+def in_process(options, name, engine, mode, cache):
+    environment = dict(os.environ, FREESTONE_CACHE_DIR=f"{cache}/freestone", TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor",
+                       OMP_NUM_THREADS=str(options.threads))
+    command = [sys.executable, __file__, "--one", json.dumps([name, engine, mode]), "--threads", str(options.threads),
+               "--seconds", str(options.seconds)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{name} with {engine}: " + done.stderr[-2000:])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", default=MODELS)
+    parser.add_argument("--modes", nargs="+", default=["inference", "train"])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(*json.loads(options.one), options.threads, options.seconds)))
+        return
+    print(f"threads: {options.threads}\n")
+    print("| model | cold | Inductor | ratio | backend warm | Inductor | ratio | first call warm | Inductor | ratio | steady | "
+          "Inductor | ratio | eager | MiB | Inductor |")
+    print("|" + "---|" * 16)
+    ratios = {}
+    for mode in options.modes:
+        for name in options.models:
+            figures = {}
+            with tempfile.TemporaryDirectory() as cache:
+                for engine in ("freestone", "inductor"):
+                    figures[engine] = [in_process(options, name, engine, mode, cache) for _ in range(2)]
+                eager = in_process(options, name, "eager", mode, cache)
+            cells = [f"{name}, {mode}"]
+            for column, turn, key in (("cold", 0, "first"), ("backend", 1, "backend"), ("warm", 1, "first"),
+                                      ("steady", 1, "steady")):
+                ours, theirs = (figures[engine][turn][key] for engine in ("freestone", "inductor"))
+                ratio = ours / theirs if theirs else math.nan
+                ratios.setdefault(column, []).append(ratio)
+                cells += [f"{ours:.2f}", f"{theirs:.2f}", f"{ratio:.2f}"]
+            cells += [f"{eager['steady']:.2f}"] + [f"{figures[engine][1]['memory']:.0f}" for engine in figures]
+            print("| " + " | ".join(cells) + " |", flush=True)
+    means = {column: math.exp(statistics.fmean(math.log(r) for r in values if r == r and r > 0))
+             for column, values in ratios.items()}
+    print("\n" + ", ".join(f"{column} {mean:.2f}" for column, mean in means.items()))
+
+
+if __name__ == "__main__":
+    main()
