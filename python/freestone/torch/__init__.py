@@ -2,6 +2,7 @@
 
 from freestone.torch.backend import freestone
 from freestone.torch.counters import counters
+from freestone.torch.explanation import Explanation, GraphReport, explain
 from freestone.torch.step import Step, compile_step
 
-__all__ = ["Step", "compile_step", "counters", "freestone"]
+__all__ = ["Explanation", "GraphReport", "Step", "compile_step", "counters", "explain", "freestone"]

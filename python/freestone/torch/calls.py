@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from freestone.torch.counters import counters
+from freestone.torch.layout import inverse
 from freestone.torch.signature import Signature
 
 #: What sizes are expressed by (see torch.utils._sympy.functions).
@@ -23,35 +24,31 @@ def _axes(order: list[int]) -> str:
     return ", ".join(map(str, order))
 
 
-def make_call(signature: Signature, program):
-    """A function of the list of arguments, which it empties; returns the list of results. `program` is a
-    `_freestone.Program`, or None where there is nothing to compute."""
+def write_call(signature: Signature, has_seed: bool) -> str:
+    """The source of a function of the list of arguments, which it empties; it returns the list of results."""
     lines = ["def call(arguments):"]
     for name, symbol in signature.symbols.items():
         where = f".size({symbol.axis})" if symbol.axis is not None else ""
         lines.append(f"    {name} = arguments[{symbol.argument}]{where}")
-    inputs, results, allocated, constants = [], [], [], {}
-    for number, (node, given) in enumerate(signature.inputs.items()):
+    inputs, results, allocated = [], [], []
+    for number, given in enumerate(signature.inputs.values()):
         name = f"i{number}"
         inputs.append(name)
         if given.symbol is not None:
             lines.append(f"    {name} = torch.tensor(arguments[{given.source}])")
             continue
-        if isinstance(given.source, str):
-            constants[given.source] = getattr(signature.module, given.source)
         source = f"arguments[{given.source}]" if isinstance(given.source, int) else f"constants[{given.source!r}]"
         permuted = f".permute({_axes(given.order)})" if given.order != sorted(given.order) else ""
         lines.append(f"    {name} = {source}{permuted}")
         lines.append(f"    if not {name}.is_contiguous(): {name} = copied({name})")
-    if program is not None and len(program._inputs) > len(inputs):
-        lines.append("    seed = new_seed()")
-        inputs.append("seed")
+    if has_seed:
+        inputs.append("new_seed()")
     for number, output in enumerate(signature.outputs):
         if output.kind == "tensor":
             sizes = "".join(f"{size}, " for size in output.shape)
             lines.append(f"    r{number} = empty(({sizes}), dtype={output.dtype})")
             allocated.append(f"r{number}")
-            back = [output.order.index(axis) for axis in range(len(output.order))]
+            back = inverse(output.order)
             results.append(f"r{number}.permute({_axes(back)})" if back != sorted(back) else f"r{number}")
         elif output.kind == "argument":
             results.append(f"arguments[{output.value}]")
@@ -64,14 +61,15 @@ def make_call(signature: Signature, program):
     lines.append(f"    results = [{', '.join(results)}]")
     lines.append("    arguments.clear()")
     lines.append("    return results")
+    return "\n".join(lines)
+
+
+def read_call(source: str, program, constants: dict):
+    """The function. `program` is a `_freestone.Program`, or None where there is nothing to compute."""
     scope = {**_FUNCTIONS, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied,
-             "new_seed": new_seed}
-    if program is not None:
-        scope["run"] = program.run_in_place
-    exec(compile("\n".join(lines), "<call of a compiled graph>", "exec"), scope)
-    call = scope["call"]
-    call._boxed_call = True
-    return call
+             "new_seed": new_seed, "run": program.run_in_place if program is not None else None}
+    exec(compile(source, "<call of a compiled graph>", "exec"), scope)
+    return scope["call"]
 
 
 def _copied(tensor: torch.Tensor) -> torch.Tensor:

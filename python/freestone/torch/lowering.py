@@ -10,6 +10,7 @@ import torch
 from freestone.errors import Error
 from freestone.torch.dtypes import UnsupportedType, name_of
 from freestone.torch.expressions import Graph, Tensor, binary, cast, scalar, transpose, unary
+from freestone.torch.layout import inverse
 from freestone.torch.operators import OPERATORS
 from freestone.torch.operators.registry import Refused
 from freestone.torch.signature import Signature, Unlowered
@@ -37,8 +38,7 @@ def lower(signature: Signature, builder) -> None:
     for node, given in signature.inputs.items():
         number = builder.input(given.name, given.dtype, [str(size) for size in given.shape], given.symbol)
         if given.symbol is None:
-            order = given.order
-            values[node] = transpose(graph.tensor(number), [order.index(axis) for axis in range(len(order))])
+            values[node] = transpose(graph.tensor(number), inverse(given.order))
     lower_nodes(graph, signature.nodes, values)
     for number, output in enumerate(signature.results):
         tensor, dtype = values[output.node], name_of(output.dtype)

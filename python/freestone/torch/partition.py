@@ -9,6 +9,7 @@ import torch
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
+from freestone.torch.compiled import CompiledGraph
 from freestone.torch.counters import counters
 from freestone.torch.dtypes import NAMES
 from freestone.torch.lowering import CHECKS
@@ -49,6 +50,13 @@ class Support(OperatorSupportBase):
 
     def is_node_supported(self, submodules, node: torch.fx.Node) -> bool:
         return node.op == "call_function" and self.reason(node) is None
+
+
+def find_refused(module: torch.fx.GraphModule) -> dict[torch.fx.Node, str]:
+    """The nodes that are known not to compile before anything is built, and why."""
+    support = Support({})
+    return {node: reason for node in module.graph.nodes
+            if node.target is not python.getitem and (reason := support.reason(node)) is not None}
 
 
 class NotWhole(RuntimeError):
@@ -102,8 +110,7 @@ def _eager(module: torch.fx.GraphModule):
         arguments.clear()
         return module(*taken)
 
-    call._boxed_call = True
-    return call
+    return CompiledGraph(call)
 
 
 def _compile_fused(module, support, compile_whole):

@@ -8,6 +8,7 @@ import torch
 
 from freestone.torch.dtypes import UnsupportedType, name_of
 from freestone.torch.identity import identity
+from freestone.torch.layout import memory_order
 from freestone.torch.sizes import expression, sizes_of
 
 
@@ -55,20 +56,6 @@ class Symbol:
     axis: int | None
     lower: int = 0
     upper: int | None = None
-
-
-def memory_order(value: torch.Tensor) -> list[int]:
-    """The axes by falling strides, as the hints have them; those of size 1 stay where they are."""
-
-    def hint(size):
-        return size.node.hint if isinstance(size, torch.SymInt) else size
-
-    axes = list(range(value.dim()))
-    moving = [axis for axis in axes if hint(value.shape[axis]) not in (0, 1)]
-    if any(hint(value.stride(axis)) == 0 for axis in moving):
-        return axes
-    place = dict(zip(moving, sorted(moving, key=lambda axis: -hint(value.stride(axis)))))
-    return [place.get(axis, axis) for axis in axes]
 
 
 class Signature:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from freestone.torch.expressions import (broadcast_to, cast, concat, equal, iota, pad, reshape, select, slice_axis,
                                          splat, total, transpose, unsqueeze)
-from freestone.torch.sizes import Size, size_of, sizes_of
+from freestone.torch.layout import inverse, memory_order
+from freestone.torch.sizes import Size, size_of
 from freestone.torch.operators.registry import as_type, operator, refuse, result
 
 
@@ -194,14 +195,19 @@ def diagonal_scatter(graph, x, source, offset=0, first=0, second=1):
 
 @operator("as_strided")
 def as_strided(graph, x, sizes, strides, offset=None):
-    if x.shape == list(sizes) and (offset or 0) == 0 and list(strides) == row_major(sizes):
-        return x
-    return refuse("strided views of other shapes are not supported")
-
-
-def row_major(sizes) -> list:
-    strides, step = [], 1
-    for size in reversed(sizes):
-        strides.insert(0, step)
-        step = step * size
-    return strides
+    """Views of all of a tensor's memory, in whatever order."""
+    known = graph.node.args[0].meta["val"]
+    strided = [(size, stride) for size, stride in zip(sizes, strides) if size != 1]
+    if strided == [(size_of(size), size_of(stride)) for size, stride in zip(known.shape, known.stride()) if size != 1]:
+        return reshape(x, sizes)
+    axes = sorted(range(len(sizes)), key=lambda axis: (-strides[axis], axis)) if all(
+        isinstance(value, int) for value in (*sizes, *strides, *x.shape)) else []
+    step = 1
+    for axis in reversed(axes):
+        if sizes[axis] != 1 and strides[axis] != step:
+            return refuse("strided views with gaps or overlaps are not supported")
+        step *= sizes[axis]
+    order = memory_order(known)
+    if not axes or offset or step != known.numel() or not known.permute(order).is_contiguous():
+        return refuse("strided views with gaps or overlaps are not supported")
+    return transpose(reshape(transpose(x, order), [sizes[axis] for axis in axes]), inverse(axes))
