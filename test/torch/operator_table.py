@@ -84,7 +84,7 @@ def check_sample(op, sample, dtype, gradient):
         results = [result for result in results if result.requires_grad]
         if not results:
             return []
-        weights = [torch.linspace(0.5, 1.5, max(r.numel(), 1), dtype=r.dtype)[:r.numel()].reshape(r.shape) for r in results]
+        weights = [torch.linspace(0.5, 1.5, max(r.numel(), 1))[:r.numel()].to(r.dtype).reshape(r.shape) for r in results]
         found = torch.autograd.grad(results, [tensor for tensor in given if tensor.requires_grad], weights,
                                     allow_unused=True)
         return [result.detach() for result in results] + [g for g in found if g is not None]
@@ -97,7 +97,7 @@ def check_sample(op, sample, dtype, gradient):
         again = run(call)  # with another seed
     tolerances = tolerance(op, dtype, gradient)
     for a, b, c in zip(actual, expected, again, strict=True):
-        if not torch.equal(b.nan_to_num(), c.nan_to_num()):
+        if "empty" in op.name or not torch.equal(b.nan_to_num(), c.nan_to_num()):
             # Random numbers are others: shapes and types are compared.
             b = a.new_empty(b.shape) if a.dtype == b.dtype else b
             b.copy_(a)
@@ -127,8 +127,8 @@ def check(op, dtype, gradient, limit):
         except (DataDependentOutputException, DynamicOutputShapeException) as refusal:
             outcome[f"refused: {refusal.func} depends on data, where Dynamo breaks the graph"] += 1
         except Exception as error:
-            if "convert all Tensors to FakeTensors" in str(error) or "setStorage" in str(error):
-                outcome["refused by PyTorch's tracing"] += 1
+            if any(text in str(error) for text in ("convert all Tensors to FakeTensors", "setStorage", "Jiterator")):
+                outcome["refused: PyTorch can't trace it on this machine"] += 1
                 continue
             return f"fails: sample {number}: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
     refusals = [text for text in outcome if text != "agrees"]

@@ -6,6 +6,8 @@ compiles nothing. Where the artifact is gone, or the machine or the compiler is 
 
 from __future__ import annotations
 
+import time
+
 import torch
 from torch._inductor.output_code import OutputCode
 
@@ -53,11 +55,12 @@ class CompiledGraph(OutputCode):
         def build(graph):
             raise Missing("the program is no longer in the cache")
 
-        program = None
+        begin, program = time.perf_counter(), None
         if self.key is not None:
             program = obtain(self.key, build)
             counters["programs_from_cache"] += 1
         self.call = read_call(self.source, program, {})
+        counters["backend_us"] += int(1e6 * (time.perf_counter() - begin))
 
     def set_triton_bundle(self, triton_bundle) -> None:
         pass

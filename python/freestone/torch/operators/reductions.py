@@ -13,9 +13,9 @@ from freestone.torch.operators.registry import operator, refuse, result
 
 def axes_of(x, axes) -> list[int]:
     """All where there are none."""
-    if axes is None or (isinstance(axes, (list, tuple)) and not axes):
+    if not x.rank or axes is None or (isinstance(axes, (list, tuple)) and not axes):
         return list(range(x.rank))
-    return sorted(axis % max(x.rank, 1) for axis in (axes if isinstance(axes, (list, tuple)) else [axes]))
+    return sorted(axis % x.rank for axis in (axes if isinstance(axes, (list, tuple)) else [axes]))
 
 
 @operator("sum", "sum.dim_IntList")
