@@ -54,10 +54,24 @@ def tolerance(op, dtype, gradient):
         rtol, atol = 4 * rtol, 4 * atol
     for decorator in op.decorators:
         for part in getattr(decorator, "decorators", [decorator]):
-            overrides = getattr(part, "d", {})
-            if dtype in overrides:
-                rtol, atol = max(rtol, overrides[dtype].rtol), max(atol, overrides[dtype].atol)
+            found = getattr(part, "d", {}).get(dtype)
+            if isinstance(found, float):
+                atol = max(atol, found)
+            elif found is not None:
+                rtol, atol = max(rtol, found.rtol), max(atol, found.atol)
     return {"rtol": rtol, "atol": atol}
+
+
+def agrees_with_wider(run, call, actual, tolerances):
+    """Whether results are those of f32, rounded once: PyTorch's own may have been rounded more often."""
+    try:
+        expected = run(call, lambda tensor: tensor.float() if tensor.is_floating_point() else tensor.clone())
+        for a, b in zip(actual, expected, strict=True):
+            torch.testing.assert_close(a.float(), b.float(), equal_nan=True, rtol=tolerances["rtol"],
+                                       atol=max(tolerances["atol"], 2e-2 * b.abs().max().item() if b.numel() else 0))
+        return True
+    except Exception:
+        return False
 
 
 def check_sample(op, sample, dtype, gradient):
@@ -76,8 +90,8 @@ def check_sample(op, sample, dtype, gradient):
             result = sample.output_process_fn_grad(result)
         return flat_tensors(result)
 
-    def run(function):
-        given = [tensor.clone().requires_grad_(wants and gradient) for tensor, wants in zip(tensors, wanted)]
+    def run(function, convert=torch.clone):
+        given = [convert(tensor).requires_grad_(wants and gradient) for tensor, wants in zip(tensors, wanted)]
         results = function(*given)
         if not gradient:
             return results
@@ -104,6 +118,8 @@ def check_sample(op, sample, dtype, gradient):
         try:
             torch.testing.assert_close(a, b, equal_nan=True, **tolerances)
         except AssertionError as error:
+            if dtype == torch.bfloat16 and agrees_with_wider(run, call, actual, tolerances):
+                return
             raise Differs(str(error).splitlines()[0] + " " + " ".join(str(error).splitlines()[2:5])) from error
 
 
