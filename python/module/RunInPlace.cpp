@@ -93,3 +93,10 @@ void Program::placeStates(nb::list tensors) {
     state->place(i, reinterpret_cast<void *>(pointer), bytes);
   }
 }
+
+void Program::abandonInstances() {
+  // Their memory is lost: stopping them would wait for threads that are not there.
+  for (std::unique_ptr<Instance> &instance : idle)
+    instance.release();
+  idle.clear();
+}

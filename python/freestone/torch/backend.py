@@ -37,10 +37,9 @@ def compile_graph(module: torch.fx.GraphModule) -> CompiledGraph:
         program = obtain(key, build)
         counters["programs_from_cache"] += is_found
         counters["programs_compiled"] += not is_found
-    has_seed = program is not None and any(name == "seed" for name, _, _ in program._inputs)
     constants = {given.source: getattr(module, given.source)
                  for given in signature.inputs.values() if isinstance(given.source, str)}
-    source = write_call(signature, has_seed)
+    source = write_call(signature, program is not None and program.has_seed)
     compiled = CompiledGraph(read_call(source, program, constants), key, None if constants else source)
     counters["backend_us"] += int(1e6 * (time.perf_counter() - begin))
     return compiled

@@ -6,7 +6,9 @@ compiles nothing. Where the artifact is gone, or the machine or the compiler is 
 
 from __future__ import annotations
 
+import os
 import time
+import weakref
 
 import torch
 from torch._inductor.output_code import OutputCode
@@ -21,11 +23,30 @@ class Missing(RuntimeError):
     """A program that is no longer in the user's cache."""
 
 
-def obtain(key: str, build) -> _freestone.Program:
+class Program(_freestone.Program):
+    """A program with as many workers as PyTorch has threads, which also runs in forked processes."""
+
+    _all: weakref.WeakSet[Program] = weakref.WeakSet()
+
+    def __init__(self, artifact):
+        super().__init__(artifact, torch.get_num_threads())
+        self.has_seed = any(name == "seed" for name, _, _ in self._inputs)
+        Program._all.add(self)
+
+
+def _forget_threads() -> None:
+    for program in list(Program._all):
+        program.abandon_instances()
+
+
+os.register_at_fork(after_in_child=_forget_threads)
+
+
+def obtain(key: str, build, disable: tuple[str, ...] = ()) -> Program:
     """The program of a key, from the user's cache, or built."""
-    settings = _settings("host", None, None, (), False, True, 0, False, None)
+    settings = _settings("host", None, None, disable, False, True, 0, False, None)
     artifact, _ = _freestone.compile_graph(key, build, settings)
-    return _freestone.Program(artifact, torch.get_num_threads())
+    return Program(artifact)
 
 
 class CompiledGraph(OutputCode):

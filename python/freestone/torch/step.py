@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import inspect
 
 import torch
 from torch.utils import _pytree as pytree
 
-from freestone import _freestone
-from freestone.compiling import _settings
 from freestone.errors import Unsupported
 from freestone.torch.calls import new_seed
+from freestone.torch.compiled import obtain
 from freestone.torch.counters import counters
 from freestone.torch.decompositions import decompositions
 from freestone.torch.dtypes import name_of
@@ -185,15 +185,14 @@ class _Program:
     def _compile(self) -> None:
         joint, update = Signature(self.joint), Signature(self.update)
         key = "training step\n" + joint.key() + "\n" + update.key()
-        settings = _settings("host", None, None, ("state-layouts",), False, True, 0, False, None)
+        digest = hashlib.sha256(key.encode()).hexdigest()
         try:
-            artifact, _ = _freestone.compile_graph(key, lambda builder: self._build(builder, joint, update), settings)
+            # States keep the layout of PyTorch, which reads them too.
+            self.program = obtain(digest, lambda builder: self._build(builder, joint, update), ("state-layouts",))
         except Unlowered as refusal:
             raise Unsupported(f"the training step can't be compiled: {refusal}") from refusal
         counters["steps_compiled"] += 1
-        self.program = _freestone.Program(artifact, torch.get_num_threads())
         self.order = list(self.program.state_names)
-        self.has_seed = any(name == "seed" for name, _, _ in self.program._inputs)
         self.placed: list[int] = []
 
     def _build(self, builder, joint: Signature, update: Signature) -> None:
@@ -252,7 +251,7 @@ class _Program:
             self.placed = [state.data_ptr() for state in states]
         inputs = [tensor.contiguous() for tensor in tensors]
         inputs += [torch.tensor(float(group["lr"]), dtype=torch.float64) for group in self.optimizer.param_groups]
-        if self.has_seed:
+        if self.program.has_seed:
             inputs.append(new_seed())
         loss = torch.empty((), dtype=self.loss_type)
         self.program.run_in_place(inputs, [loss])
