@@ -216,3 +216,6 @@ pointwise("copysign.Tensor copysign.Scalar", lambda x, y: select(sign_bit(y), -u
 @operator("copy")
 def copy(graph, x, source, non_blocking=False):
     return broadcast_to(convert(source, x.dtype), x.shape)
+
+
+pointwise("prims::hypot hypot", lambda x, y: unary("sqrt", x * x + y * y))

@@ -145,3 +145,11 @@ def select_scatter(graph, x, source, axis, index):
 @operator("masked_fill.Scalar", "masked_fill.Tensor")
 def masked_fill(graph, x, mask, value):
     return select(mask, as_type(graph, value, x.dtype), x)
+
+
+@operator("scatter_reduce.two")
+def scatter_reduce(graph, x, axis, indices, source, kind, *, include_self=True):
+    kinds = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
+    if kind not in kinds or not include_self:
+        return refuse("is supported for sum, prod, amax and amin that include the tensor itself")
+    return scatter(graph, x, axis, indices, source, kinds[kind])

@@ -86,3 +86,9 @@ def random_integers(graph, low, high, *arguments, **keywords):
 
 operator("randint", "randint_like")(lambda graph, *arguments, **keywords: random_integers(
     graph, 0, next(value for value in arguments if isinstance(value, int)), **keywords))
+
+
+@operator("prims::normal")
+def prims_normal(graph, shape, *, mean=0.0, std=1.0, **keywords):
+    expected = result(graph)
+    return cast(randn_of(graph, expected.shape) * float(std) + float(mean), expected.dtype)
