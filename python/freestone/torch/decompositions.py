@@ -11,11 +11,9 @@ from freestone.torch.operators import OPERATORS
 
 @functools.cache
 def decompositions() -> dict:
-    from torch._decomp import core_aten_decompositions, decomposition_table
+    from torch._decomp import decomposition_table
 
-    table = dict(decomposition_table)
-    table.update(core_aten_decompositions())
-    return {op: rule for op, rule in table.items()
+    return {op: rule for op, rule in decomposition_table.items()
             if op not in OPERATORS and not (isinstance(op, torch._ops.OpOverload) and op._opname in _IMPURE)}
 
 
