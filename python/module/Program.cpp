@@ -274,8 +274,6 @@ void python::addProgram(nb::module_ &module) {
            "Runs on the memory of tensors of PyTorch, contiguous and of the right types, which is not checked.")
       .def("place_states", &Program::placeStates, nb::arg("tensors"),
            "Places the states in the memory of tensors of PyTorch, in order: runs read and write them there.")
-      .def("abandon_instances", &Program::abandonInstances,
-           "To be called in a forked process, where the threads of instances are missing; later calls make new ones.")
       .def_prop_ro("state_names",
                    [](const Program &program) {
                      std::vector<std::string> names;

@@ -31,8 +31,6 @@ public:
   /// Places the states in the memory of these tensors, in order, which must live as long as runs use it: of the same
   /// sizes, contiguous, and aligned to 64 bytes.
   void placeStates(nanobind::list tensors);
-  /// Gives up the instances in a forked process, where their threads are missing; later calls make new ones.
-  void abandonInstances();
 
   /// Bytes that a run needs at these values of the size symbols, and dimensions of inputs and outputs, by name.
   nanobind::dict plan(nanobind::dict sizes);

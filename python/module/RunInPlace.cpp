@@ -86,17 +86,10 @@ void Program::placeStates(nb::list tensors) {
   std::vector<StateInfo> states = loaded.states();
   if (tensors.size() != states.size())
     throw Error(FREESTONE_INVALID_ARGUMENT, "as many tensors must be given as the program has states");
-  std::lock_guard lock(turn);
+  std::lock_guard lock(pool().turn);
   for (size_t i = 0; i < states.size(); ++i) {
     auto pointer = nb::cast<intptr_t>(tensors[i].attr("data_ptr")());
     auto bytes = nb::cast<size_t>(tensors[i].attr("nbytes"));
     state->place(i, reinterpret_cast<void *>(pointer), bytes);
   }
-}
-
-void Program::abandonInstances() {
-  // Their memory is lost: stopping them would wait for threads that are not there.
-  for (std::unique_ptr<Instance> &instance : idle)
-    instance.release();
-  idle.clear();
 }

@@ -6,9 +6,7 @@ compiles nothing. Where the artifact is gone, or the machine or the compiler is 
 
 from __future__ import annotations
 
-import os
 import time
-import weakref
 
 import torch
 from torch._inductor.output_code import OutputCode
@@ -24,22 +22,11 @@ class Missing(RuntimeError):
 
 
 class Program(_freestone.Program):
-    """A program with as many workers as PyTorch has threads, which also runs in forked processes."""
-
-    _all: weakref.WeakSet[Program] = weakref.WeakSet()
+    """A program with as many workers as PyTorch has threads."""
 
     def __init__(self, artifact):
         super().__init__(artifact, torch.get_num_threads())
         self.has_seed = any(name == "seed" for name, _, _ in self._inputs)
-        Program._all.add(self)
-
-
-def _forget_threads() -> None:
-    for program in list(Program._all):
-        program.abandon_instances()
-
-
-os.register_at_fork(after_in_child=_forget_threads)
 
 
 def obtain(key: str, build, disable: tuple[str, ...] = ()) -> Program:
