@@ -148,7 +148,7 @@ def to_copy(graph, x, *arguments, **keywords):
     return convert(x, result(graph).dtype)
 
 
-@operator("prims.convert_element_type")
+@operator("prims::convert_element_type")
 def convert_element_type(graph, x, dtype):
     return convert(x, result(graph).dtype)
 
