@@ -13,4 +13,4 @@ for op in op_db:
     if op.name in SAMPLE and not op.variant_test_name:
         for gradient in (False, True):
             outcome = check(op, torch.float32, gradient, 2)
-            assert outcome in ("agrees", "no gradient"), f"{op.name}: {outcome}"
+            assert outcome.startswith("agrees") or outcome == "no gradient", f"{op.name}: {outcome}"
