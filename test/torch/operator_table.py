@@ -182,7 +182,7 @@ def print_table(paths):
     print(f"""# ATen's operators
 
 Written by `test/torch/operator_table.py`: the operators of PyTorch {torch.__version__.partition("+")[0]}'s OpInfo database by
-[the backend](torch.md), beside eager PyTorch, at its sample inputs and in its tolerances. An operator is refused with the
+[the backend](torch.md), beside eager PyTorch, at its first two sample inputs and in its tolerances. An operator is refused with the
 one of ATen that it is made of and that can't be compiled: it runs as PyTorch's own, or `fullgraph=True` names it. Random
 numbers are others than PyTorch's, so only shapes and types are compared where an operator draws them. What lies beyond
 a tolerance, as sums of bfloat16 may, is compared with the next wider type: it agrees if it is at most twice as far from
