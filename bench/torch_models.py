@@ -17,7 +17,7 @@ from torch import nn
 
 from freestone.torch import counters
 
-PICTURES = ["resnet18", "resnext50_32x4d", "wide_resnet50_2", "mobilenet_v2", "mobilenet_v3_small", "squeezenet1_1",
+PICTURES = ["resnet18", "resnext50_32x4d", "mobilenet_v2", "mobilenet_v3_small", "squeezenet1_1",
             "shufflenet_v2_x0_5", "densenet121", "efficientnet_b0", "vgg11", "alexnet", "mnasnet0_5", "regnet_y_400mf",
             "convnext_tiny", "swin_t", "vit_b_16", "googlenet", "maxvit_t"]
 SMALL = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, vocab_size=100)
