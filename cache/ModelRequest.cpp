@@ -17,6 +17,28 @@ static std::string sorted(const std::vector<std::string> &texts) {
   return joined;
 }
 
+static void addOptions(Ingredients &ingredients, const ModelOptions &options) {
+  bool isHere = options.device.empty() && options.target.starts_with("host");
+  ingredients.add("target", options.device.empty() ? options.target : "");
+  ingredients.add("device", options.device);
+  ingredients.add("machine", isHere ? describeMachine() : "");
+  ingredients.add("rates", isHere ? options.rates : "");
+  ingredients.add("level", std::to_string(options.level));
+  ingredients.add("disabled", sorted(options.disabled));
+}
+
+std::optional<Request> freestone::cache::requestGraph(const Store &store, const std::string &key,
+                                                      const ModelOptions &options, const std::string &compiler) {
+  const Folder *folder = store.folder();
+  if (!folder || compiler.empty())
+    return std::nullopt;
+  Request request{Kind::Model, {}, [folder, compiler] { return CompilerIdentity::read(*folder) == compiler; }};
+  request.ingredients.add("compiler", compiler);
+  request.ingredients.add("graph", hashOf(key));
+  addOptions(request.ingredients, options);
+  return request;
+}
+
 std::optional<Request> freestone::cache::requestModel(const Store &store, Kind kind, const ModelOptions &options,
                                                       const std::string &compiler) {
   const Folder *folder = store.folder();
@@ -43,13 +65,7 @@ std::optional<Request> freestone::cache::requestModel(const Store &store, Kind k
   ingredients.add("compiler", compiler);
   ingredients.add("model", content->hash());
   ingredients.add("name", std::filesystem::path(options.path).stem().string());
-  bool isHere = options.device.empty() && options.target.starts_with("host");
-  ingredients.add("target", options.device.empty() ? options.target : "");
-  ingredients.add("device", options.device);
-  ingredients.add("machine", isHere ? describeMachine() : "");
-  ingredients.add("rates", isHere ? options.rates : "");
-  ingredients.add("level", std::to_string(options.level));
-  ingredients.add("disabled", sorted(options.disabled));
+  addOptions(ingredients, options);
   ingredients.add("dims", sorted(options.dims));
   ingredients.add("binds", sorted(options.binds));
   ingredients.add("weights", options.stripWeights ? "left out" : "stored");

@@ -23,6 +23,11 @@ struct ModelOptions {
 std::optional<Request> requestModel(const Store &store, Kind kind, const ModelOptions &options,
                                     const std::string &compiler);
 
+/// The request for a program that a front end builds: `key` stands for all that it is built of. Of `options`, what is
+/// about files has no meaning.
+std::optional<Request> requestGraph(const Store &store, const std::string &key, const ModelOptions &options,
+                                    const std::string &compiler);
+
 } // namespace freestone::cache
 
 #endif // FREESTONE_CACHE_MODELREQUEST_H

@@ -44,13 +44,10 @@ public:
 
   /// Nothing where nothing can be kept.
   std::optional<cache::Request> request(cache::Kind kind) {
-    if (!files->folder())
-      return std::nullopt;
-    std::string compiler = cache::CompilerIdentity::find(*files->folder(), [] { openCompiler(); });
-    std::optional<cache::Request> wanted = cache::requestModel(*files, kind, order.what, compiler);
-    if (wanted && order.tune)
-      wanted->ingredients.add("tilings", "timed");
-    return wanted;
+    return request([&](const std::string &compiler) { return requestModel(*files, kind, order.what, compiler); });
+  }
+  std::optional<cache::Request> request(const std::string &key) {
+    return request([&](const std::string &compiler) { return requestGraph(*files, key, order.what, compiler); });
   }
 
   /// Valid during the lifetime of this object and of `path`.
@@ -96,6 +93,16 @@ public:
   }
 
 private:
+  template <typename Make> std::optional<cache::Request> request(Make make) {
+    if (!files->folder())
+      return std::nullopt;
+    std::optional<cache::Request> wanted =
+        make(cache::CompilerIdentity::find(*files->folder(), [] { openCompiler(); }));
+    if (wanted && order.tune)
+      wanted->ingredients.add("tilings", "timed");
+    return wanted;
+  }
+
   static std::string measureMachine();
 
   /// Ranges in the form of the command's `--dim` and `--bind`, so that both find the same entries of the cache.
@@ -142,18 +149,37 @@ std::string Preparation::measureMachine() {
 
 } // namespace
 
-cache::Entry obtain(const Order &order) {
-  Preparation preparation(order);
-  auto make = [&](const std::string &path) {
-    freestone_compile_options options = preparation.options(path);
-    return take(openCompiler().compile(&options), path);
-  };
-  std::optional<cache::Request> request = preparation.request(cache::Kind::Model);
+/// An entry from the cache, or newly made.
+static cache::Entry obtainEntry(cache::Store &store, const std::optional<cache::Request> &request,
+                                const cache::Store::Maker &make) {
   try {
-    return request ? preparation.store().obtain(*request, make) : cache::Store::makeUnkept(make);
+    return request ? store.obtain(*request, make) : cache::Store::makeUnkept(make);
   } catch (const cache::CannotWrite &error) {
     throw Error(FREESTONE_IO, error.what());
   }
+}
+
+cache::Entry obtain(const Order &order) {
+  Preparation preparation(order);
+  return obtainEntry(preparation.store(), preparation.request(cache::Kind::Model), [&](const std::string &path) {
+    freestone_compile_options options = preparation.options(path);
+    return take(openCompiler().compile(&options), path);
+  });
+}
+
+cache::Entry obtain(const Order &order, const std::string &key, const GraphBuilder &build) {
+  Preparation preparation(order);
+  return obtainEntry(preparation.store(), preparation.request(key), [&](const std::string &path) {
+    const freestone_graph_interface &graphs = *openCompiler().graph;
+    freestone_compile_options options = preparation.options();
+    freestone_compiler_result refusal = {};
+    std::unique_ptr<freestone_graph, void (*)(freestone_graph *)> graph(graphs.create(&options, &refusal),
+                                                                        graphs.release);
+    if (!graph)
+      take(refusal);
+    build(graph.get());
+    return take(graphs.compile(graph.get(), path.c_str()), path);
+  });
 }
 
 std::string inspect(const Order &order, const std::string &level) {

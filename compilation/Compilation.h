@@ -13,6 +13,13 @@ namespace freestone::compilation {
 /// The artifact of an order, from the user's cache or newly compiled; its `about` is the compiler's statistics.
 cache::Entry obtain(const Order &order);
 
+/// Builds a graph by the compiler's interface. An exception of its own ends the compilation.
+using GraphBuilder = std::function<void(freestone_graph *graph)>;
+
+/// The artifact of a program that a front end builds; `key` stands for all that it is built of, and `build` is called
+/// only where the cache does not have it.
+cache::Entry obtain(const Order &order, const std::string &key, const GraphBuilder &build);
+
 /// The program at a level, as of `inspect` of the compiler's interface.
 std::string inspect(const Order &order, const std::string &level);
 

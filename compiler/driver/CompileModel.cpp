@@ -115,7 +115,7 @@ FailureOr<ImportedModel> Compilation::importModel(StringRef path, ImportError &e
   return std::move(imported->model);
 }
 
-LogicalResult Compilation::import(StringRef path, Failure &failure) {
+LogicalResult Compilation::requireOptions(Failure &failure) const {
   if (!options.unknownSwitch.empty()) {
     failure = {Failure::Kind::Usage, "there is no optimisation '" + options.unknownSwitch + "' to switch off"};
     return mlir::failure();
@@ -129,6 +129,12 @@ LogicalResult Compilation::import(StringRef path, Failure &failure) {
     failure = {Failure::Kind::Usage, deviceFault};
     return mlir::failure();
   }
+  return success();
+}
+
+LogicalResult Compilation::import(StringRef path, Failure &failure) {
+  if (failed(requireOptions(failure)))
+    return mlir::failure();
   modelPath = path.str();
   return timed("import", failure, [&]() -> LogicalResult {
     ImportError error;

@@ -48,6 +48,12 @@ public:
   explicit Compilation(const Options &given);
   ~Compilation();
 
+  /// Takes a model that was built in the context of this compilation.
+  void adopt(ImportedModel given) { model = std::move(given); }
+  mlir::MLIRContext *getContext() { return context.get(); }
+  /// Whether the options describe a compilation that is possible at all.
+  LogicalResult requireOptions(Failure &failure) const;
+
   /// Reads the model. Afterwards `getReport` describes it, even if it is refused as unsupported.
   LogicalResult import(llvm::StringRef path, Failure &failure);
   const ModelReport &getReport() const { return model.report; }

@@ -1,7 +1,7 @@
 #include "compiler/driver/Interface.h"
 
 #include "compiler/device/Calibration.h"
-#include "compiler/driver/CompileModel.h"
+#include "compiler/driver/InterfaceResults.h"
 #include "compiler/driver/OptionsDevice.h"
 #include "compiler/driver/PortText.h"
 #include "compiler/interpreter/Interpreter.h"
@@ -23,17 +23,6 @@ char *copyString(const std::string &text) {
   return copy;
 }
 
-freestone_compiler_result succeeded(const std::string &text) {
-  return {FREESTONE_COMPILER_OK, copyString(text), nullptr};
-}
-
-freestone_compiler_result failedWith(const Failure &failure, const std::string *text = nullptr) {
-  freestone_compiler_status status = failure.kind == Failure::Kind::Usage         ? FREESTONE_COMPILER_USAGE
-                                     : failure.kind == Failure::Kind::Unsupported ? FREESTONE_COMPILER_UNSUPPORTED
-                                                                                  : FREESTONE_COMPILER_FAILED;
-  return {status, text ? copyString(*text) : nullptr, copyString(failure.text)};
-}
-
 /// Switches off the optimizations that `names` lists; records the first unknown name.
 void disable(llvm::StringRef names, Options &options) {
   for (llvm::StringRef name : llvm::split(names, ',')) {
@@ -45,7 +34,20 @@ void disable(llvm::StringRef names, Options &options) {
   }
 }
 
-Options readOptions(const freestone_compile_options &given) {
+} // namespace
+
+freestone_compiler_result driver::succeeded(const std::string &text) {
+  return {FREESTONE_COMPILER_OK, copyString(text), nullptr};
+}
+
+freestone_compiler_result driver::failedWith(const Failure &failure, const std::string *text) {
+  freestone_compiler_status status = failure.kind == Failure::Kind::Usage         ? FREESTONE_COMPILER_USAGE
+                                     : failure.kind == Failure::Kind::Unsupported ? FREESTONE_COMPILER_UNSUPPORTED
+                                                                                  : FREESTONE_COMPILER_FAILED;
+  return {status, text ? copyString(*text) : nullptr, copyString(failure.text)};
+}
+
+Options driver::readOptions(const freestone_compile_options &given) {
   freestone_compile_options known = {};
   std::memcpy(&known, &given, std::min(given.struct_size, sizeof(known)));
   Options options;
@@ -98,6 +100,8 @@ Options readOptions(const freestone_compile_options &given) {
                                  std::max<int64_t>(known.dim_bounds[i].multiple_of, 1)});
   return options;
 }
+
+namespace {
 
 std::string print(llvm::json::Value value) {
   std::string text;
@@ -157,8 +161,10 @@ std::string describeRead(const Compilation &compilation) {
                                   {"training", parseTraining(compilation.getTraining())}});
 }
 
-std::string describeStatistics(const Statistics &statistics, const std::vector<RandomNode> &random,
-                               const std::string &target, const std::string &training) {
+} // namespace
+
+std::string driver::describeStatistics(const Statistics &statistics, const std::vector<RandomNode> &random,
+                                       const std::string &target, const std::string &training) {
   llvm::json::Array phases;
   double seconds = 0;
   for (const auto &[name, time] : statistics.seconds) {
@@ -181,6 +187,8 @@ std::string describeStatistics(const Statistics &statistics, const std::vector<R
                                   {"scalar_work", statistics.scalarWork.toJson()},
                                   {"counters", std::move(counters)}});
 }
+
+namespace {
 
 void warmUp() {
   Options options;
@@ -295,6 +303,7 @@ constexpr freestone_compiler_interface interface = {
     describeDevice,
     measureMachine,
     freeResult,
+    &graphInterface,
 };
 
 } // namespace

@@ -12,7 +12,7 @@ extern "C" {
 
 // Incremented whenever a struct of this file changes other than by new fields at the end of
 // `freestone_compile_options`.
-enum { FREESTONE_COMPILER_INTERFACE_VERSION = 2 };
+enum { FREESTONE_COMPILER_INTERFACE_VERSION = 3 };
 
 typedef enum freestone_compiler_status {
   FREESTONE_COMPILER_OK = 0,
@@ -104,6 +104,45 @@ typedef struct freestone_plain_tensor {
 // Receives one output of `interpret`; the tensor and all that it points to are valid during the call only.
 typedef void (*freestone_take_tensor)(void *user, const freestone_plain_tensor *tensor);
 
+// A program that a front end builds input by input and operation by operation, instead of reading it from a file.
+// Not thread-safe; different graphs are independent.
+typedef struct freestone_graph freestone_graph;
+
+// How graphs are built. Tensors have numbers, from 0 on. Element types are named as in MLIR (`u8` for ui8). A size is a
+// number or an expression of symbols ("4*s0 + 1", "s1 // 2", "Min(s0, 8)"), as text. The first function that returns a
+// negative number ends the graph: `reason` says why, and only `release` may be called then.
+typedef struct freestone_graph_interface {
+  // Null with a message in `error`, which `free_result` frees, where the options are wrong. Of `options`, `model_path`,
+  // `training`, `dim_bounds` and `accept` have no meaning; callbacks and their users must stay valid until `release`.
+  freestone_graph *(*create)(const freestone_compile_options *options, freestone_compiler_result *error);
+  void (*release)(freestone_graph *graph);
+  const char *(*reason)(const freestone_graph *graph); // valid until the next call; never null
+
+  // Bounds of a symbol, inclusive; INT64_MAX: unbounded. Symbols of inputs that are not declared are at least 0.
+  void (*symbol)(freestone_graph *graph, const char *name, int64_t minimum, int64_t maximum);
+  // An input of a program is C-contiguous. `symbol`, unless null, is a size that the only element of this input, an
+  // integer, binds; it must not be declared. Every other symbol must be a dimension of some input.
+  int64_t (*input)(freestone_graph *graph, const char *name, const char *type, int64_t rank, const char *const *shape,
+                   const char *symbol);
+  // A value that stays from run to run, and its value after a run, of the same type and shape, at most once for each. A
+  // state without one keeps its value.
+  int64_t (*state)(freestone_graph *graph, const char *name, const char *type, int64_t rank, const int64_t *dims);
+  int64_t (*update)(freestone_graph *graph, const char *name, int64_t tensor);
+  // Copies `bytes`: elements, row-major, little-endian, i1 as one byte 0/1 an element.
+  int64_t (*constant)(freestone_graph *graph, const char *type, int64_t rank, const int64_t *dims, const void *data,
+                      size_t bytes);
+  // Builds one operation of the table in compiler/frontend/README.md. `attributes` is a JSON object, or null; `node`
+  // names the operation in messages and traces, or is null. The number of its first result; further ones follow.
+  int64_t (*apply)(freestone_graph *graph, const char *operation, const int64_t *operands, size_t operand_count,
+                   const char *attributes, const char *node);
+  // `["f32", ["s0", 768]]`; valid until the next call. Null where there is no such tensor.
+  const char *(*describe)(freestone_graph *graph, int64_t tensor);
+  int64_t (*output)(freestone_graph *graph, const char *name, int64_t tensor);
+
+  // Ends the graph and compiles it into `output_path`; `text` as of `compile`. Afterwards only `release` may be called.
+  freestone_compiler_result (*compile)(freestone_graph *graph, const char *output_path);
+} freestone_graph_interface;
+
 // All functions may be called from any thread, one at a time; `compile` does its own serialization. They never throw,
 // exit or abort, whatever a model contains. They are safe in a forked child if the parent had opened the library and
 // called nothing but `warm_up`, `describe_device` and `measure_machine`.
@@ -161,6 +200,9 @@ typedef struct freestone_compiler_interface {
 
   // Frees the strings and nulls them.
   void (*free_result)(freestone_compiler_result *result);
+
+  // Programs of front ends other than ONNX.
+  const freestone_graph_interface *graph;
 } freestone_compiler_interface;
 
 // The only exported symbol of libfreestone_compiler.so. The returned table is static.

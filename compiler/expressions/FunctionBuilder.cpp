@@ -167,6 +167,28 @@ void FunctionBuilder::substitute(StringRef symbol, Expr replacement, const Twine
   });
 }
 
+void FunctionBuilder::recordSizes() {
+  SmallVector<mlir::NamedAttribute> symbols, elements;
+  SmallVector<mlir::Attribute> definitions;
+  for (const auto &[name, symbol] : facts.symbols()) {
+    symbols.push_back(getNamedAttr(name, sym::SymbolBoundsAttr::get(getContext(), symbol.bounds)));
+    if (symbol.origin == SymbolOrigin::Element)
+      elements.push_back(getNamedAttr(name, getDenseI64ArrayAttr({symbol.input, symbol.element})));
+    if (symbol.origin == SymbolOrigin::Definition)
+      definitions.push_back(getArrayAttr({getStringAttr(name), symbol.definition.attr()}));
+  }
+  func->setAttr("graph.symbols", getDictionaryAttr(symbols));
+  if (!elements.empty())
+    func->setAttr("graph.value_symbols", getDictionaryAttr(elements));
+  if (!definitions.empty())
+    func->setAttr("graph.definitions", getArrayAttr(definitions));
+  SmallVector<mlir::Attribute> assertions;
+  for (const SizeFacts::Assertion &assertion : facts.assertions())
+    assertions.push_back(getArrayAttr({assertion.lhs.attr(), assertion.rhs.attr(), getStringAttr(assertion.text)}));
+  if (!assertions.empty())
+    func->setAttr("graph.assertions", getArrayAttr(assertions));
+}
+
 mlir::Value FunctionBuilder::materialize(Tensor tensor) {
   Tensor::State &state = *tensor.impl();
   if (state.value)

@@ -45,6 +45,8 @@ public:
   Expr define(llvm::StringRef stem, Expr expr) { return define(stem, expr, facts.interval(expr)); }
   /// As `define`, for a size: checked at the program's entry not to be negative.
   Expr defineSize(llvm::StringRef stem, Expr expr);
+  /// Sets the attributes of the function that tell of its sizes: bounds, elements of inputs, definitions, assertions.
+  void recordSizes();
 
   /// While it lives, operations may never run: no equality is learnt from them.
   class RegionScope {

@@ -230,26 +230,7 @@ LogicalResult ModelImport::applyBounds() {
 
 void ModelImport::setAttributes(mlir::func::FuncOp main) {
   mlir::OpBuilder &ir = *builder;
-  SmallVector<mlir::NamedAttribute> symbols, elements;
-  SmallVector<mlir::Attribute> definitions;
-  for (const auto &[name, symbol] : builder->sizeFacts().symbols()) {
-    symbols.push_back(ir.getNamedAttr(name, sym::SymbolBoundsAttr::get(builder->getContext(), symbol.bounds)));
-    if (symbol.origin == SymbolOrigin::Element)
-      elements.push_back(ir.getNamedAttr(name, ir.getDenseI64ArrayAttr({symbol.input, symbol.element})));
-    if (symbol.origin == SymbolOrigin::Definition)
-      definitions.push_back(ir.getArrayAttr({ir.getStringAttr(name), symbol.definition.attr()}));
-  }
-  main->setAttr("graph.symbols", ir.getDictionaryAttr(symbols));
-  if (!elements.empty())
-    main->setAttr("graph.value_symbols", ir.getDictionaryAttr(elements));
-  if (!definitions.empty())
-    main->setAttr("graph.definitions", ir.getArrayAttr(definitions));
-  SmallVector<mlir::Attribute> assertions;
-  for (const SizeFacts::Assertion &assertion : builder->sizeFacts().assertions())
-    assertions.push_back(
-        ir.getArrayAttr({assertion.lhs.attr(), assertion.rhs.attr(), ir.getStringAttr(assertion.text)}));
-  if (!assertions.empty())
-    main->setAttr("graph.assertions", ir.getArrayAttr(assertions));
+  builder->recordSizes();
   for (auto [index, name] : enumerate(inputNames))
     main.setArgAttr(index, "graph.name", ir.getStringAttr(name));
   if (main.getNumArguments() > inputNames.size())

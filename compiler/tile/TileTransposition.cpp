@@ -59,7 +59,7 @@ std::optional<TranspositionTilingAttr> tile::tileTransposition(ArrayRef<ComputeO
   SmallVector<Expr> extents = first.getExtents();
   int64_t lanes = getLanes(computes, device), side = sideBytes * 8 / getBits(first.getResultTypes().front());
   int64_t rows = extents[*across].asConstant().value_or(lanes), columns = extents.back().asConstant().value_or(lanes);
-  bool isNarrow = columns <= mostInterleaved && columns < lanes && *across + 2 == first.getNumParallel();
+  bool isNarrow = columns > 0 && columns <= mostInterleaved && columns < lanes && *across + 2 == first.getNumParallel();
   if (2 * rows < lanes || (2 * columns < lanes && !isNarrow))
     return std::nullopt;
   MLIRContext *context = first.getContext();

@@ -1,6 +1,7 @@
 #include "python/module/Compilation.h"
 
 #include "freestone/compiler.h"
+#include "python/module/Settings.h"
 #include "python/module/TensorArgument.h"
 #include <deque>
 #include <nanobind/stl/optional.h>
@@ -11,69 +12,9 @@
 
 namespace nb = nanobind;
 using namespace freestone;
+using freestone::python::Settings;
 
 namespace {
-
-/// The Python side's settings, which own what the C struct points to. Callbacks take the GIL, and an exception of
-/// theirs is kept until the compilation has ended.
-struct Settings {
-  std::string target = "host", disable;
-  std::vector<std::tuple<std::string, int64_t, std::optional<int64_t>, int64_t>> ranges;
-  bool stripWeights = false, tune = false, noCache = false;
-  int jobs = 0;
-  nb::object progress, warn; ///< callables, or None
-
-  freestone_compiler_settings get() {
-    freestone_compiler_settings settings = compilerSettings();
-    settings.target = target.c_str();
-    settings.disable = disable.c_str();
-    bounds.clear();
-    for (const auto &[symbol, lower, upper, multipleOf] : ranges)
-      bounds.push_back({symbol.c_str(), lower, upper.value_or(INT64_MAX), multipleOf});
-    settings.ranges = bounds.data();
-    settings.range_count = bounds.size();
-    settings.strip_weights = stripWeights;
-    settings.tune = tune;
-    settings.no_cache = noCache;
-    settings.jobs = jobs;
-    settings.user = this;
-    if (progress && !progress.is_none())
-      settings.progress = [](void *user, const char *phase, int64_t done, int64_t total) {
-        auto &self = *static_cast<Settings *>(user);
-        self.call(self.progress, phase, done, total);
-      };
-    if (warn && !warn.is_none())
-      settings.warn = [](void *user, const char *sentence) {
-        auto &self = *static_cast<Settings *>(user);
-        self.call(self.warn, sentence);
-      };
-    return settings;
-  }
-
-  /// Calls `body` without the GIL; then raises what a callback raised.
-  template <typename Body> auto during(Body body) {
-    auto result = [&] {
-      nb::gil_scoped_release released;
-      return body();
-    }();
-    if (thrown)
-      std::rethrow_exception(std::exchange(thrown, nullptr));
-    return result;
-  }
-
-private:
-  template <typename... Values> void call(const nb::object &function, Values... values) {
-    nb::gil_scoped_acquire acquired;
-    try {
-      function(values...);
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-  }
-
-  std::vector<freestone_size_range> bounds;
-  std::exception_ptr thrown;
-};
 
 /// A path, or bytes that live as long as `model`.
 ModelSource sourceOf(nb::handle model, const std::string &name) {
@@ -123,17 +64,6 @@ void supplyWeights(Artifact &artifact, nb::dict weights, int threads) {
 } // namespace
 
 void python::addCompilation(nb::module_ &module) {
-  nb::class_<Settings>(module, "Settings", "Settings of a compilation; see freestone.compile.")
-      .def(nb::init<>())
-      .def_rw("target", &Settings::target)
-      .def_rw("disable", &Settings::disable)
-      .def_rw("ranges", &Settings::ranges)
-      .def_rw("strip_weights", &Settings::stripWeights)
-      .def_rw("tune", &Settings::tune)
-      .def_rw("no_cache", &Settings::noCache)
-      .def_rw("jobs", &Settings::jobs)
-      .def_rw("progress", &Settings::progress, nb::arg().none())
-      .def_rw("warn", &Settings::warn, nb::arg().none());
   module.def("compile", compileModel, nb::arg("model"), nb::arg("name"), nb::arg("settings"),
              "The artifact of a model, a path or bytes, and JSON about its compilation.");
   module.def(

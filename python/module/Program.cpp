@@ -270,6 +270,17 @@ void python::addProgram(nb::module_ &module) {
       .def("run", &Program::run, nb::arg("inputs"), nb::arg("out") = nb::none(),
            nb::sig("def run(self, inputs: dict[str, typing.Any], out: typing.Any = None) -> typing.Any"),
            "Runs with inputs by name, as a call does; for names that are no Python identifiers.")
+      .def("run_in_place", &Program::runInPlace, nb::arg("inputs"), nb::arg("outputs"),
+           "Runs on the memory of tensors of PyTorch, contiguous and of the right types, which is not checked.")
+      .def("place_states", &Program::placeStates, nb::arg("tensors"),
+           "Places the states in the memory of tensors of PyTorch, in order: runs read and write them there.")
+      .def_prop_ro("state_names",
+                   [](const Program &program) {
+                     std::vector<std::string> names;
+                     for (const StateInfo &state : program.artifact().states())
+                       names.push_back(state.name);
+                     return names;
+                   })
       .def("plan", &Program::plan, nb::arg("sizes"),
            nb::sig("def plan(self, sizes: dict[str, int]) -> dict[str, dict[str, typing.Any]]"),
            "The bytes that a run needs and the shapes of inputs and outputs, at these values of the symbolic sizes. "

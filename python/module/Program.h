@@ -25,6 +25,12 @@ public:
   /// the only output, or a tuple of all. The GIL is released while it runs.
   nanobind::object call(nanobind::args positional, nanobind::kwargs named);
   nanobind::object run(nanobind::dict inputs, nanobind::object out);
+  /// Runs on the memory of tensors of PyTorch, in the order of inputs and outputs: contiguous, on the CPU, and of the
+  /// right element types, which the caller guarantees. Nothing is copied. (RunInPlace.cpp)
+  void runInPlace(nanobind::list given, nanobind::list taken);
+  /// Places the states in the memory of these tensors, in order, which must live as long as runs use it: of the same
+  /// sizes, contiguous, and aligned to 64 bytes.
+  void placeStates(nanobind::list tensors);
 
   /// Bytes that a run needs at these values of the size symbols, and dimensions of inputs and outputs, by name.
   nanobind::dict plan(nanobind::dict sizes);

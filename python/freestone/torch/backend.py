@@ -1,0 +1,86 @@
+"""The backend of torch.compile: Dynamo's graphs, made functional and differentiated by AOTAutograd, become programs."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import time
+
+import torch
+
+from freestone.torch.calls import read_call, write_call
+from freestone.torch.compiled import CompiledGraph, obtain
+from freestone.torch.counters import counters
+from freestone.torch.decompositions import decompositions
+from freestone.torch.identity import identity
+from freestone.torch.lowering import lower
+from freestone.torch.partition import compile_parts
+from freestone.torch.signature import Signature
+
+
+def compile_graph(module: torch.fx.GraphModule) -> CompiledGraph:
+    """Raises `Unlowered` where an operator can't be compiled."""
+    begin = time.perf_counter()
+    signature = Signature(module)
+    key, program = None, None
+    if signature.results:
+        is_found = True
+
+        def build(builder):
+            nonlocal is_found
+            is_found = False
+            start = time.perf_counter()
+            lower(signature, builder)
+            counters["lowering_us"] += int(1e6 * (time.perf_counter() - start))
+
+        key = hashlib.sha256(signature.key().encode()).hexdigest()
+        program = obtain(key, build)
+        counters["programs_from_cache"] += is_found
+        counters["programs_compiled"] += not is_found
+    constants = {given.source: getattr(module, given.source)
+                 for given in signature.inputs.values() if isinstance(given.source, str)}
+    source = write_call(signature, program is not None and program.has_seed)
+    compiled = CompiledGraph(read_call(source, program, constants), key, None if constants else source)
+    counters["backend_us"] += int(1e6 * (time.perf_counter() - begin))
+    return compiled
+
+
+def autograd(compiler):
+    """A backend of Dynamo's graphs of a compiler of ATen's."""
+    from functorch.compile import min_cut_rematerialization_partition
+    from torch._dynamo.backends.common import aot_autograd
+    from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
+
+    serializable = SerializableAOTDispatchCompiler(CompiledGraph, compiler)
+    return aot_autograd(fw_compiler=serializable, bw_compiler=serializable, inference_compiler=serializable,
+                        partition_fn=min_cut_rematerialization_partition, decompositions=decompositions())
+
+
+@functools.cache
+def _compiling(whole: bool):
+    def compiler(module, example_inputs):
+        counters["graphs"] += 1
+        return compile_parts(module, compile_graph, whole)
+
+    return autograd(compiler)
+
+
+def asks_for_whole_graph() -> bool:
+    """Whether Dynamo, which calls the backend, was asked with `fullgraph=True`."""
+    from torch._dynamo.symbolic_convert import InstructionTranslator
+
+    try:
+        translator = InstructionTranslator.current_tx()
+    except AttributeError:
+        return False
+    return bool(getattr(translator, "one_graph", False) or getattr(translator, "error_on_graph_break", False))
+
+
+def freestone(module: torch.fx.GraphModule, example_inputs, **options):
+    """`torch.compile(model, backend="freestone")`."""
+    # AOTAutograd's cache keeps our graphs apart from those of other backends and versions; it keeps both directions of a
+    # training at once.
+    tag = f"{torch.compiler.config.cache_key_tag} freestone {identity()}"
+    with (torch._functorch.config.patch(bundled_autograd_cache=True, force_non_lazy_backward_lowering=True),
+          torch.compiler.config.patch(cache_key_tag=tag)):
+        return _compiling(asks_for_whole_graph())(module, example_inputs)

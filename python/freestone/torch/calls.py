@@ -1,0 +1,82 @@
+"""The function that a compiled graph becomes: it finds sizes, allocates results, and runs the program."""
+
+from __future__ import annotations
+
+import torch
+
+from freestone.torch.counters import counters
+from freestone.torch.layout import inverse
+from freestone.torch.signature import Signature
+
+#: What sizes are expressed by (see torch.utils._sympy.functions).
+_FUNCTIONS = {
+    "Max": max,
+    "Min": min,
+    "FloorDiv": lambda a, b: a // b,
+    "CleanDiv": lambda a, b: a // b,
+    "CeilDiv": lambda a, b: -(-a // b),
+    "Mod": lambda a, b: a % b,
+    "PythonMod": lambda a, b: a % b,
+}
+
+
+def _axes(order: list[int]) -> str:
+    return ", ".join(map(str, order))
+
+
+def write_call(signature: Signature, has_seed: bool) -> str:
+    """The source of a function of the list of arguments, which it empties; it returns the list of results."""
+    lines = ["def call(arguments):"]
+    for name, symbol in signature.symbols.items():
+        where = f".size({symbol.axis})" if symbol.axis is not None else ""
+        lines.append(f"    {name} = arguments[{symbol.argument}]{where}")
+    inputs, results, allocated = [], [], []
+    for number, given in enumerate(signature.inputs.values()):
+        name = f"i{number}"
+        inputs.append(name)
+        if given.symbol is not None:
+            lines.append(f"    {name} = torch.tensor(arguments[{given.source}])")
+            continue
+        source = f"arguments[{given.source}]" if isinstance(given.source, int) else f"constants[{given.source!r}]"
+        permuted = f".permute({_axes(given.order)})" if given.order != sorted(given.order) else ""
+        lines.append(f"    {name} = {source}{permuted}")
+        lines.append(f"    if not {name}.is_contiguous(): {name} = copied({name})")
+    if has_seed:
+        inputs.append("new_seed()")
+    for number, output in enumerate(signature.outputs):
+        if output.kind == "tensor":
+            sizes = "".join(f"{size}, " for size in output.shape)
+            lines.append(f"    r{number} = empty(({sizes}), dtype={output.dtype})")
+            allocated.append(f"r{number}")
+            back = inverse(output.order)
+            results.append(f"r{number}.permute({_axes(back)})" if back != sorted(back) else f"r{number}")
+        elif output.kind == "argument":
+            results.append(f"arguments[{output.value}]")
+        elif output.kind == "same":
+            results.append(results[output.value])
+        else:
+            results.append(str(output.value) if output.kind == "size" else repr(output.value))
+    if allocated:
+        lines.append(f"    run([{', '.join(inputs)}], [{', '.join(allocated)}])")
+    lines.append(f"    results = [{', '.join(results)}]")
+    lines.append("    arguments.clear()")
+    lines.append("    return results")
+    return "\n".join(lines)
+
+
+def read_call(source: str, program, constants: dict):
+    """The function. `program` is a `_freestone.Program`, or None where there is nothing to compute."""
+    scope = {**_FUNCTIONS, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied,
+             "new_seed": new_seed, "run": program.run_in_place if program is not None else None}
+    exec(compile(source, "<call of a compiled graph>", "exec"), scope)
+    return scope["call"]
+
+
+def _copied(tensor: torch.Tensor) -> torch.Tensor:
+    counters["copied_inputs"] += 1
+    return tensor.contiguous()
+
+
+def new_seed() -> torch.Tensor:
+    """64 bits of PyTorch's generator, as two words of 32."""
+    return torch.empty((1,), dtype=torch.int64).random_().view(torch.int32)

@@ -1,0 +1,74 @@
+"""What the backend gives to AOTAutograd: a compiled graph, which AOTAutograd's own cache can keep.
+
+There a graph is its key in the user's cache and the source of its call: another process traces, differentiates and
+compiles nothing. Where the artifact is gone, or the machine or the compiler is another, AOTAutograd starts anew.
+"""
+
+from __future__ import annotations
+
+import time
+
+import torch
+from torch._inductor.output_code import OutputCode
+
+from freestone import _freestone
+from freestone.compiling import _settings
+from freestone.torch.calls import read_call
+from freestone.torch.counters import counters
+
+
+class Missing(RuntimeError):
+    """A program that is no longer in the user's cache."""
+
+
+class Program(_freestone.Program):
+    """A program with as many workers as PyTorch has threads."""
+
+    def __init__(self, artifact):
+        super().__init__(artifact, torch.get_num_threads())
+        self.has_seed = any(name == "seed" for name, _, _ in self._inputs)
+
+
+def obtain(key: str, build, disable: tuple[str, ...] = ()) -> Program:
+    """The program of a key, from the user's cache, or built."""
+    settings = _settings("host", None, None, disable, False, True, 0, False, None)
+    artifact, _ = _freestone.compile_graph(key, build, settings)
+    return Program(artifact)
+
+
+class CompiledGraph(OutputCode):
+    """Called with the list of arguments, which it empties; returns the list of results.
+
+    `key` is None where there is nothing to compute, `source` where the graph can't be kept: parts of it run as
+    PyTorch's own, or it holds tensors of the process.
+    """
+
+    def __init__(self, call, key: str | None = None, source: str | None = None):
+        super().__init__()
+        self.call, self.key, self.source = call, key, source
+        # Of the instance: what Dynamo wraps around this has the attributes of instances alone.
+        self._boxed_call = True
+
+    def __call__(self, inputs):
+        return self.call(inputs)
+
+    def prepare_for_serialization(self) -> None:
+        from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
+
+        if self.source is None:
+            raise BypassAOTAutogradCache("parts of the graph run as PyTorch's own")
+        self.call = None
+
+    def post_compile(self, example_inputs, constants, graph_kwargs) -> None:
+        def build(graph):
+            raise Missing("the program is no longer in the cache")
+
+        begin, program = time.perf_counter(), None
+        if self.key is not None:
+            program = obtain(self.key, build)
+            counters["programs_from_cache"] += 1
+        self.call = read_call(self.source, program, {})
+        counters["backend_us"] += int(1e6 * (time.perf_counter() - begin))
+
+    def set_triton_bundle(self, triton_bundle) -> None:
+        pass

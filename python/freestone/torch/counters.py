@@ -1,0 +1,9 @@
+"""What the backend has done in this process."""
+
+from __future__ import annotations
+
+import collections
+
+#: graphs: received; programs_compiled, programs_from_cache; copied_inputs: arguments that were
+#: copied since their memory has gaps or another order; fallbacks: operators that run as PyTorch's own.
+counters: collections.Counter = collections.Counter()

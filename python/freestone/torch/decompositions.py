@@ -1,0 +1,21 @@
+"""Which operators PyTorch itself expresses by others: all that it can, but those that we build directly."""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+
+from freestone.torch.operators import OPERATORS
+
+
+@functools.cache
+def decompositions() -> dict:
+    from torch._decomp import decomposition_table
+
+    return {op: rule for op, rule in decomposition_table.items()
+            if op not in OPERATORS and not (isinstance(op, torch._ops.OpOverload) and op._opname in _IMPURE)}
+
+
+#: Operators whose decompositions write in place, or draw numbers in a way that programs have not.
+_IMPURE = {"complex", "as_strided_scatter", "cauchy", "geometric", "log_normal", "normal_", "uniform_"}

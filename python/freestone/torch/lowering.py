@@ -1,0 +1,93 @@
+"""From a graph of ATen's operators to a graph of the compiler: its inputs, operators and outputs."""
+
+from __future__ import annotations
+
+import math
+import operator as python
+
+import torch
+
+from freestone.errors import Error
+from freestone.torch.dtypes import UnsupportedType, name_of
+from freestone.torch.expressions import Graph, Tensor, binary, cast, scalar, transpose, unary
+from freestone.torch.layout import inverse
+from freestone.torch.operators import OPERATORS
+from freestone.torch.operators.registry import Refused
+from freestone.torch.signature import Signature, Unlowered
+from freestone.torch.sizes import size_of
+
+#: Nodes that only check what Dynamo's guards ensure.
+CHECKS = {getattr(getattr(torch.ops.aten, name), overload) for name, overload in (
+    ("_assert_scalar", "default"), ("_assert_async", "msg"), ("_assert_async", "default"),
+    ("_assert_tensor_metadata", "default"), ("sym_constrain_range", "default"),
+    ("sym_constrain_range_for_size", "default"))}
+_PLACEMENT = {"layout", "device", "pin_memory", "memory_format", "non_blocking", "copy"}
+_SYMBOLIC = {python.add: "add", python.sub: "sub", python.mul: "mul", python.truediv: "div", python.pow: "pow"}
+
+
+def lower(signature: Signature, builder) -> None:
+    """Builds the graph. Raises `Unlowered` at the first node that can't be compiled."""
+    graph = Graph(builder)
+    values: dict[torch.fx.Node, object] = {}
+    for name, symbol in signature.symbols.items():
+        if symbol.axis is not None:
+            builder.symbol(name, symbol.lower, symbol.upper)
+    for node in signature.placeholders:
+        if not isinstance(node.meta["val"], torch.Tensor):
+            values[node] = size_of(node.meta["val"])
+    for node, given in signature.inputs.items():
+        number = builder.input(given.name, given.dtype, [str(size) for size in given.shape], given.symbol)
+        if given.symbol is None:
+            values[node] = transpose(graph.tensor(number), inverse(given.order))
+    lower_nodes(graph, signature.nodes, values)
+    for number, output in enumerate(signature.results):
+        tensor, dtype = values[output.node], name_of(output.dtype)
+        if not isinstance(tensor, Tensor) or tensor.dtype != dtype:
+            raise Unlowered(output.node, f"its result is of another type than {dtype}")
+        builder.output(f"result{number}", transpose(tensor, output.order).number)
+
+
+def lower_nodes(graph: Graph, nodes, values: dict) -> None:
+    """Adds the values of all nodes to those of the placeholders."""
+    for node in nodes:
+        if node.op not in ("placeholder", "get_attr", "output"):
+            graph.node = node
+            try:
+                values[node] = _lower_node(graph, node, values)
+            except (Refused, Error, UnsupportedType, NotImplementedError) as refusal:
+                raise Unlowered(node, str(refusal)) from refusal
+
+
+def _lower_node(graph: Graph, node: torch.fx.Node, values: dict):
+    def argument(value):
+        return torch.fx.node.map_arg(value, values.__getitem__)
+
+    known = node.meta.get("val")
+    if node.target is python.getitem:
+        return values[node.args[0]][node.args[1]]
+    if isinstance(known, (torch.SymInt, int)) and not isinstance(known, bool):
+        return size_of(known)
+    if node.target is torch.ops.aten._local_scalar_dense.default and isinstance(known, (torch.SymFloat, float)):
+        return cast(values[node.args[0]], "f64")
+    if isinstance(known, (torch.SymFloat, float)):
+        return _lower_number(graph, node, argument(node.args))
+    if isinstance(known, (torch.SymBool, bool)) or node.target in CHECKS:
+        return None
+    if node.target not in OPERATORS:
+        raise Refused("is not among the operators")
+    keywords = {name: argument(item) for name, item in node.kwargs.items() if name not in _PLACEMENT}
+    return OPERATORS[node.target](graph, *argument(node.args), **keywords)
+
+
+def _lower_number(graph: Graph, node: torch.fx.Node, arguments) -> Tensor:
+    """A real number that depends on sizes."""
+    operands = [x if isinstance(x, Tensor) else scalar(graph, x, "f64") for x in arguments]
+    if node.target in _SYMBOLIC:
+        return binary(_SYMBOLIC[node.target], *operands)
+    if node.target is torch.sym_float:
+        return operands[0]
+    if node.target is python.neg:
+        return -operands[0]
+    if node.target in (math.sqrt, torch._sym_sqrt):
+        return unary("sqrt", operands[0])
+    raise Refused("this function of sizes is not supported")

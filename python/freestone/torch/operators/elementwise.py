@@ -1,0 +1,221 @@
+"""Functions of the elements at one place."""
+
+from __future__ import annotations
+
+import math
+
+from freestone.torch.dtypes import FLOATS
+from freestone.torch.expressions import (binary, broadcast_to, cast, clamp, equal, maximum, minimum, power, select,
+                                         unary)
+from freestone.torch.operators.registry import Promotion, as_type, operator, pointwise, promoted, refuse, result
+
+FLOAT = Promotion.INT_TO_FLOAT
+BOOL = Promotion.ALWAYS_BOOL
+
+
+def one(name: str):
+    return lambda x: unary(name, x)
+
+
+for function in ("exp exp2 log log1p expm1 sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh "
+                 "atanh erf").split():
+    pointwise(function, one(function), FLOAT)
+pointwise("log2", lambda x: unary("log", x) * (1 / math.log(2)), FLOAT)
+pointwise("log10", lambda x: unary("log", x) * (1 / math.log(10)), FLOAT)
+pointwise("erfc", lambda x: 1 - unary("erf", x), FLOAT)
+pointwise("sigmoid", lambda x: 1 / (1 + unary("exp", -x)), FLOAT)
+
+
+def rounding(name: str):
+    return lambda x: unary(name, x) if x.dtype in FLOATS else x
+
+
+for function in ("floor", "ceil", "round", "trunc"):
+    pointwise(function, rounding(function))
+pointwise("abs", lambda x: x if x.dtype[0] == "u" or x.dtype == "i1" else unary("abs", x))
+pointwise("neg", lambda x: 0 - x if x.dtype[0] == "u" else -x)
+pointwise("sign sgn", lambda x: x if x.dtype == "i1" else cast(x > 0, x.dtype) if x.dtype[0] == "u" else unary("sign", x))
+pointwise("bitwise_not logical_not", lambda x: unary("not", x))
+pointwise("logical_not", lambda x: equal(x, 0), BOOL)
+pointwise("isinf", lambda x: unary("isinf_pos", x) | unary("isinf_neg", x) if x.dtype in FLOATS else unequal(x, x), BOOL)
+
+
+def unequal(x, y):
+    return binary("ne", x, y)
+
+
+pointwise("isnan", lambda x: unary("isnan", x) if x.dtype in FLOATS else unequal(x, x), BOOL)
+pointwise("relu", lambda x: maximum(x, 0) if x.dtype != "i1" else x)
+
+
+def times(x, factor):
+    """A number that depends on sizes or on other tensors is of rank 0."""
+    return x if isinstance(factor, (int, float)) and factor == 1 else x * as_type(x.graph, factor, x.dtype)
+
+
+def add(x, y, alpha=1):
+    if x.dtype == "i1":
+        return x | y if alpha else x
+    return x + times(y, alpha)
+
+
+pointwise("add.Tensor add.Scalar", add, operands=2)
+pointwise("sub.Tensor sub.Scalar", lambda x, y, alpha=1: x - times(y, alpha), operands=2)
+pointwise("rsub.Scalar rsub.Tensor", lambda x, y, alpha=1: y - times(x, alpha), operands=2)
+pointwise("mul.Tensor mul.Scalar", lambda x, y: x & y if x.dtype == "i1" else x * y)
+pointwise("div.Tensor div.Scalar true_divide.Tensor", lambda x, y: x / y, FLOAT)
+pointwise("maximum", lambda x, y: x | y if x.dtype == "i1" else maximum(x, y))
+pointwise("minimum", lambda x, y: x & y if x.dtype == "i1" else minimum(x, y))
+pointwise("atan2", lambda x, y: binary("atan2", x, y), FLOAT)
+pointwise("remainder.Tensor remainder.Scalar remainder.Scalar_Tensor", lambda x, y: binary("mod", x, y))
+pointwise("fmod.Tensor fmod.Scalar", lambda x, y: binary("rem", x, y))
+for kind in ("and", "or", "xor"):
+    combine = lambda x, y, kind=kind: binary(kind, x, y)
+    pointwise(f"bitwise_{kind}.Tensor bitwise_{kind}.Scalar", combine)
+    pointwise(f"logical_{kind}", lambda x, y, kind=kind: binary(kind, cast(x, "i1"), cast(y, "i1")), BOOL)
+for kind in ("eq", "ne", "lt", "le", "gt", "ge"):
+
+    def compare(x, y, kind=kind):
+        if x.dtype == "i1":
+            x, y = cast(x, "u8"), cast(y, "u8")
+        return binary(kind, x, y)
+
+    pointwise(f"{kind}.Tensor {kind}.Scalar", compare, BOOL)
+
+
+@operator("div.Tensor_mode", "div.Scalar_mode")
+def divide(graph, x, y, *, rounding_mode=None):
+    kind = Promotion.INT_TO_FLOAT if rounding_mode is None else Promotion.DEFAULT
+    dtype = promoted(graph, kind, graph.node.args[:2])
+    x, y = as_type(graph, x, dtype), as_type(graph, y, dtype)
+    quotient = x / y
+    if dtype in FLOATS:
+        if rounding_mode == "floor":
+            # The quotient of exact multiples may round up to the next integer.
+            quotient = (x - binary("mod", x, y)) / y
+            quotient = select(equal(y, 0), x / y, unary("round", quotient))
+        elif rounding_mode == "trunc":
+            quotient = unary("trunc", quotient)
+    elif rounding_mode == "floor":
+        quotient = (x - binary("mod", x, y)) / y
+    return cast(quotient, result(graph).dtype)
+
+
+@operator("pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar")
+def raise_to(graph, x, y):
+    dtype = promoted(graph, Promotion.BOOL_TO_LONG, graph.node.args[:2])
+    name = result(graph).dtype
+    if isinstance(y, (int, float)):
+        base = as_type(graph, x, dtype)
+        if y == 2:
+            return cast(base * base, name)
+        if y == 3:
+            return cast(base * base * base, name)
+        if y == 1:
+            return cast(base, name)
+        if y == 0.5:
+            return cast(unary("sqrt", base), name)
+        if y == -0.5:
+            return cast(unary("rsqrt", base), name)
+        if y == -1:
+            return cast(1 / base, name)
+    return cast(power(as_type(graph, x, dtype), as_type(graph, y, dtype)), name)
+
+
+@operator("where.self", "where.ScalarOther", "where.ScalarSelf", "where.Scalar")
+def where(graph, condition, x, y):
+    dtype = result(graph).dtype
+    return select(cast(condition, "i1"), as_type(graph, x, dtype), as_type(graph, y, dtype))
+
+
+@operator("clamp", "clamp.Tensor")
+def clamp_between(graph, x, low=None, high=None):
+    dtype = result(graph).dtype
+    x = cast(x, dtype)
+    if low is not None:
+        x = maximum(x, as_type(graph, low, dtype))
+    if high is not None:
+        x = minimum(x, as_type(graph, high, dtype))
+    return x
+
+
+operator("clamp_min", "clamp_min.Tensor")(lambda graph, x, low: clamp_between(graph, x, low))
+operator("clamp_max", "clamp_max.Tensor")(lambda graph, x, high: clamp_between(graph, x, None, high))
+
+
+@operator("_to_copy", "to.dtype")
+def to_copy(graph, x, *arguments, **keywords):
+    return convert(x, result(graph).dtype)
+
+
+@operator("prims::convert_element_type")
+def convert_element_type(graph, x, dtype):
+    return convert(x, result(graph).dtype)
+
+
+def convert(x, dtype):
+    """Numbers out of the range of an integer type wrap around, as on PyTorch's CPUs, by way of 64 bits."""
+    if x.dtype in FLOATS and dtype not in FLOATS and dtype not in ("i1", "i64"):
+        x = cast(x, "i64")
+    return cast(x, dtype)
+
+
+@operator("clone", "alias", "detach", "lift_fresh_copy", "lift_fresh", "contiguous")
+def identity(graph, x, **keywords):
+    return x
+
+
+@operator("gelu")
+def gelu(graph, x, *, approximate="none"):
+    return x.graph.apply("gelu", [x], tanh=approximate == "tanh")
+
+
+pointwise("hardtanh", lambda x, low=-1, high=1: clamp(x, low, high), operands=1)
+pointwise("leaky_relu", lambda x, slope=0.01: select(x > 0, x, x * slope), operands=1)
+pointwise("silu", lambda x: x / (1 + unary("exp", -x)), operands=1)
+
+
+@operator("nan_to_num")
+def nan_to_num(graph, x, nan=None, posinf=None, neginf=None):
+    import torch
+
+    dtype = result(graph).dtype
+    if dtype not in FLOATS:
+        return x
+    limits = torch.finfo(graph.node.meta["val"].dtype)
+    x = select(unary("isnan", x), float(nan or 0), x)
+    x = select(unary("isinf_pos", x), limits.max if posinf is None else posinf, x)
+    return select(unary("isinf_neg", x), limits.min if neginf is None else neginf, x)
+
+
+# What PyTorch's own decompositions are made of, beside ATen's operators: of one type each.
+for function in "abs neg exp log sin cos sqrt rsqrt reciprocal floor ceil trunc round erf tanh".split():
+    pointwise(f"prims::{function}", one(function))
+for name, kind in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("div", "div"), ("pow", "pow"), ("maximum", "max"),
+                   ("minimum", "min"), ("atan2", "atan2"), ("remainder", "mod"), ("fmod", "rem"),
+                   ("bitwise_and", "and"), ("bitwise_or", "or"), ("bitwise_xor", "xor")):
+    pointwise(f"prims::{name}", lambda x, y, kind=kind: binary(kind, x, y))
+for kind in ("eq", "ne", "lt", "le", "gt", "ge"):
+    pointwise(f"prims::{kind}", lambda x, y, kind=kind: binary(kind, x, y), BOOL)
+pointwise("prims::fmax fmax", lambda x, y: select(unary("isnan", x), y, select(unary("isnan", y), x, maximum(x, y)))
+          if x.dtype in FLOATS else maximum(x, y))
+pointwise("prims::fmin fmin", lambda x, y: select(unary("isnan", x), y, select(unary("isnan", y), x, minimum(x, y)))
+          if x.dtype in FLOATS else minimum(x, y))
+operator("prims::where")(where)
+
+
+def sign_bit(x):
+    """Of -0.0 too."""
+    return (x < 0) | (equal(x, 0) & (1 / x < 0)) if x.dtype in FLOATS else x < 0
+
+
+pointwise("prims::signbit signbit", sign_bit, BOOL)
+pointwise("copysign.Tensor copysign.Scalar", lambda x, y: select(sign_bit(y), -unary("abs", x), unary("abs", x)), FLOAT)
+
+
+@operator("copy")
+def copy(graph, x, source, non_blocking=False):
+    return broadcast_to(convert(source, x.dtype), x.shape)
+
+
+pointwise("prims::hypot hypot", lambda x, y: unary("sqrt", x * x + y * y))

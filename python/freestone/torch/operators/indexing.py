@@ -1,0 +1,155 @@
+"""Operators that read and write by indices."""
+
+from __future__ import annotations
+
+from freestone.torch.dtypes import wide
+from freestone.torch.expressions import (broadcast_to, cast, concat, equal, gather, iota, reshape, scalar, select, splat, transpose,
+                           unsqueeze)
+from freestone.torch.sizes import product
+from freestone.torch.operators.registry import as_type, operator, refuse, result
+
+
+@operator("embedding")
+def embedding(graph, weight, indices, padding_index=-1, scale_by_frequency=False, sparse=False):
+    return gather(weight, indices, 0)
+
+
+@operator("embedding_dense_backward")
+def embedding_backward(graph, g, indices, rows, padding_index, scale_by_frequency):
+    if scale_by_frequency:
+        return refuse("gradients of embeddings that are scaled by frequency are not supported")
+    name, width = g.dtype, g.shape[-1]
+    count = product(indices.shape)
+    g = reshape(cast(g, wide(name)), [count, width])
+    indices = reshape(indices, [count])
+    if padding_index >= 0:
+        g = select(unsqueeze(equal(indices, padding_index), 1), 0.0, g)
+    zeros = splat(graph, 0, g.dtype, [rows, width])
+    return cast(graph.apply("scatter_nd", [zeros, unsqueeze(indices, 1), g], kind="add"), name)
+
+
+@operator("index_select")
+def index_select(graph, x, axis, indices):
+    if not x.rank:
+        return x
+    return gather(x, indices if indices.rank else reshape(indices, [1]), axis % x.rank)
+
+
+@operator("gather")
+def gather_elements(graph, x, axis, indices, *, sparse_grad=False):
+    if not x.rank:
+        return reshape(x, indices.shape) if not indices.rank else broadcast_to(x, indices.shape)
+    if not indices.rank:
+        indices = reshape(indices, [1])
+        return reshape(gather_elements(graph, x, axis, indices), [])
+    return graph.apply("gather_elements", [x, indices], axis=axis % x.rank)
+
+
+def scatter(graph, x, axis, indices, updates, kind):
+    updates = cast(updates, x.dtype)
+    if not x.rank:
+        return reshape(scatter(graph, reshape(x, [1]), 0, reshape(indices, [1]), reshape(updates, [1]), kind), [])
+    if updates.shape != indices.shape:
+        for dim, (whole, size) in enumerate(zip(list(updates.shape), indices.shape)):
+            if whole != size:
+                from freestone.torch.expressions import slice_axis
+
+                updates = slice_axis(updates, dim, 0, size)
+    return graph.apply("scatter_elements", [x, indices, updates], axis=axis % x.rank, kind=kind)
+
+
+operator("scatter.src")(lambda graph, x, axis, indices, updates: scatter(graph, x, axis, indices, updates, "none"))
+operator("scatter_add")(lambda graph, x, axis, indices, updates: scatter(graph, x, axis, indices, updates, "add"))
+
+
+@operator("scatter.value")
+def scatter_value(graph, x, axis, indices, value):
+    return scatter(graph, x, axis, indices, splat(graph, value, x.dtype, indices.shape), "none")
+
+
+def advanced(graph, x, indices):
+    """The axes that tensors index, moved to the front, and the indices as coordinates [shape…, axes]; and where the
+    indexed dimensions stand in the result."""
+    if any(index is not None and index.dtype in ("i1", "u8") for index in indices):
+        refuse("indexing by a mask is not supported")
+    indices = list(indices) + [None] * (x.rank - len(indices))
+    axes = [axis for axis, index in enumerate(indices) if index is not None]
+    tensors = [cast(indices[axis], "i64") for axis in axes]
+    total = tensors[0]
+    for other in tensors[1:]:
+        total = total + other
+    shape = total.shape
+    coordinates = concat([unsqueeze(broadcast_to(t, shape), len(shape)) for t in tensors], len(shape))
+    rest = [axis for axis in range(x.rank) if axis not in axes]
+    together = axes == list(range(axes[0], axes[-1] + 1))
+    return axes, rest, coordinates, shape, axes[0] if together else 0
+
+
+@operator("index.Tensor", "_unsafe_index.Tensor")
+def index(graph, x, indices):
+    axes, rest, coordinates, shape, place = advanced(graph, x, indices)
+    moved = transpose(x, axes + rest)
+    if len(axes) == 1:
+        found = gather(moved, reshape(coordinates, shape), 0)
+    else:
+        found = graph.apply("gather_nd", [moved, coordinates])
+    # [shape…, rest…] becomes [rest before…, shape…, rest after…].
+    order = [*range(len(shape), len(shape) + place), *range(len(shape)), *range(len(shape) + place, found.rank)]
+    return transpose(found, order)
+
+
+@operator("index_put", "_unsafe_index_put")
+def index_put(graph, x, indices, values, accumulate=False):
+    given = [i for i in indices if i is not None]
+    if len(given) == 1 and len(indices) == 1 and given[0].dtype == "i1" and not accumulate and not values.rank:
+        mask = given[0]
+        return select(reshape(mask, [*mask.shape, *[1] * (x.rank - mask.rank)]), cast(values, x.dtype), x)
+    axes, rest, coordinates, shape, place = advanced(graph, x, indices)
+    order = axes + rest
+    moved = transpose(x, order)
+    rest_shape = [x.shape[axis] for axis in rest]
+    updates = broadcast_to(cast(values, x.dtype), [*rest_shape[:place], *shape, *rest_shape[place:]])
+    back = [*range(place, place + len(shape)), *range(place), *range(place + len(shape), updates.rank)]
+    updates = transpose(updates, back)
+    found = graph.apply("scatter_nd", [moved, coordinates, updates], kind="add" if accumulate else "none")
+    inverse = [order.index(axis) for axis in range(x.rank)]
+    return transpose(found, inverse)
+
+
+@operator("slice_scatter")
+def slice_scatter(graph, x, source, axis=0, start=None, end=None, step=1):
+    from freestone.torch.operators.shape import beginning
+    from freestone.torch.expressions import pad
+
+    axis %= x.rank
+    first = beginning(graph, start, x.shape[axis])
+    size = source.shape[axis]
+    low, high, interior = [0] * x.rank, [0] * x.rank, [0] * x.rank
+    low[axis], interior[axis] = first, step - 1
+    covered = (size - 1) * step + 1 if step > 1 else size
+    high[axis] = x.shape[axis] - first - covered
+    ones = splat(graph, 1, "u8", source.shape)
+    written = cast(pad(ones, low, high, 0, interior), "i1")
+    return select(written, pad(cast(source, x.dtype), low, high, 0, interior), x)
+
+
+@operator("select_scatter")
+def select_scatter(graph, x, source, axis, index):
+    axis %= x.rank
+    if isinstance(index, int) and index < 0:
+        index = x.shape[axis] + index
+    here = iota(graph, x.shape, axis, "i64")
+    return select(equal(here, scalar(graph, index, "i64")), unsqueeze(cast(source, x.dtype), axis), x)
+
+
+@operator("masked_fill.Scalar", "masked_fill.Tensor")
+def masked_fill(graph, x, mask, value):
+    return select(mask, as_type(graph, value, x.dtype), x)
+
+
+@operator("scatter_reduce.two")
+def scatter_reduce(graph, x, axis, indices, source, kind, *, include_self=True):
+    kinds = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
+    if kind not in kinds or not include_self:
+        return refuse("is supported for sum, prod, amax and amin that include the tensor itself")
+    return scatter(graph, x, axis, indices, source, kinds[kind])

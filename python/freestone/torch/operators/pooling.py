@@ -1,0 +1,188 @@
+"""Windows: pooling, and its gradients."""
+
+from __future__ import annotations
+
+from freestone.torch.dtypes import wide
+from freestone.torch.expressions import (broadcast_to, cast, equal, iota, pad, reshape, scalar, select, splat, transpose,
+                                         widen)
+from freestone.torch.sizes import larger, product, size_of
+from freestone.torch.operators.registry import operator, refuse, result
+
+
+def pairs(values, spatial: int, otherwise=None) -> list[int]:
+    values = list(values) if values else list(otherwise)
+    return values * spatial if len(values) == 1 else values
+
+
+def high_padding(places, extent, size, stride, dilation, low):
+    """What makes exactly `places` windows, whatever the last one reaches beyond."""
+    return (places - 1) * stride + (size - 1) * dilation + 1 - extent - low
+
+
+class Window:
+    """Sizes, strides, dilations and padding over the trailing dimensions."""
+
+    def __init__(self, x, places, spatial, size, stride, padding, dilation=(1,)):
+        self.size = pairs(size, spatial)
+        self.stride = pairs(stride, spatial, self.size)
+        self.low = pairs(padding, spatial)
+        self.dilation = pairs(dilation, spatial)
+        extents = x.shape[x.rank - spatial:]
+        self.high = [high_padding(*values)
+                     for values in zip(places, extents, self.size, self.stride, self.dilation, self.low)]
+
+    def attributes(self) -> dict:
+        return dict(sizes=self.size, strides=self.stride, dilations=self.dilation, low=self.low, high=self.high)
+
+
+def max_pool(graph, x, spatial, size, stride=(), padding=(0,), dilation=(1,), ceil=False):
+    value = graph.node.meta["val"][0]
+    places = [size_of(extent) for extent in value.shape[-spatial:]]
+    window = Window(x, places, spatial, size, stride, padding, dilation).attributes()
+    return [graph.apply("window", [x], kind="max", **window), graph.apply("window_argmax", [x], **window)]
+
+
+operator("max_pool2d_with_indices")(lambda graph, x, *args, **kw: max_pool(graph, x, 2, *args, **kw))
+operator("max_pool3d_with_indices")(lambda graph, x, *args, **kw: max_pool(graph, x, 3, *args, **kw))
+
+
+def scatter_to_maxima(graph, g, x, spatial, indices):
+    first = x.rank - spatial
+
+    def flat(tensor):
+        return reshape(tensor, [*tensor.shape[:first], product(tensor.shape[first:])])
+
+    wider = wide(x.dtype)
+    sums = graph.apply("scatter_elements", [flat(splat(graph, 0, wider, x.shape)), flat(indices), flat(cast(g, wider))],
+                       axis=first, kind="add")
+    return cast(reshape(sums, x.shape), x.dtype)
+
+
+@operator("max_pool2d_with_indices_backward")
+def max_pool2d_backward(graph, g, x, size, stride, padding, dilation, ceil, indices):
+    size, padding, dilation = pairs(size, 2), pairs(padding, 2), pairs(dilation, 2)
+    stride = pairs(stride, 2, size)
+    if size == stride and dilation == [1, 1] and padding == [0, 0] and not ceil:
+        return take_at_maxima(graph, g, x, size, indices)
+    return scatter_to_maxima(graph, g, x, 2, indices)
+
+
+def take_at_maxima(graph, g, x, size, indices):
+    """Every element takes the gradient of its window if it is the maximum: windows are disjoint."""
+    first = x.rank - 2
+
+    def repeated(places, outside):
+        apart = [*places.shape[:first], places.shape[first], 1, places.shape[first + 1], 1]
+        wide_shape = [*places.shape[:first], places.shape[first], size[0], places.shape[first + 1], size[1]]
+        covered = [places.shape[first] * size[0], places.shape[first + 1] * size[1]]
+        joined = reshape(broadcast_to(reshape(places, apart), wide_shape), [*places.shape[:first], *covered])
+        rest = [x.shape[first] - covered[0], x.shape[first + 1] - covered[1]]
+        return pad(joined, [0] * x.rank, [0] * first + rest, outside)
+
+    here = iota(graph, x.shape, first, "i64") * scalar(graph, x.shape[first + 1], "i64") + iota(
+        graph, x.shape, first + 1, "i64")
+    return select(equal(repeated(indices, -1), here), repeated(g, 0), 0)
+
+
+@operator("max_pool3d_with_indices_backward")
+def max_pool3d_backward(graph, g, x, size, stride, padding, dilation, ceil, indices):
+    return scatter_to_maxima(graph, g, x, 3, indices)
+
+
+def average_window(graph, x, places, spatial, size, stride, padding):
+    return Window(x, places, spatial, size, stride, padding)
+
+
+def window_counts(graph, x, window, spatial, include_padding, divisor):
+    """By how many elements each window is divided: a number, or a tensor of the places."""
+    if divisor:
+        return float(divisor)
+    plain = all(isinstance(high, int) and high <= low for high, low in zip(window.high, window.low))
+    if include_padding and plain:
+        return float(product(window.size))
+    if not any(window.low) and plain:
+        return float(product(window.size))
+    ones = splat(graph, 1.0, "f32", x.shape[x.rank - spatial:])
+    if include_padding:
+        low = [0] * 0 + list(window.low)
+        ones = pad(ones, low, low, 1.0)
+        attributes = dict(window.attributes(), low=[0] * spatial,
+                          high=[high - low for high, low in zip(window.high, window.low)])
+    else:
+        attributes = window.attributes()
+    return graph.apply("window", [ones], kind="add", **attributes)
+
+
+def average_pool(graph, x, spatial, size, stride=(), padding=(0,), ceil=False, include_padding=True, divisor=None):
+    places = result(graph).shape[-spatial:]
+    name, x = x.dtype, widen(x)
+    window = Window(x, places, spatial, size, stride, padding)
+    sums = graph.apply("window", [x], kind="add", **window.attributes())
+    counts = window_counts(graph, x, window, spatial, include_padding, divisor)
+    return cast(sums / (counts if isinstance(counts, float) else cast(counts, sums.dtype)), name)
+
+
+for count in (1, 2, 3):
+    operator(f"avg_pool{count}d")(
+        lambda graph, x, *args, count=count, **kw: average_pool(graph, x, count, *args, **kw))
+
+
+def average_pool_backward(graph, g, x, spatial, size, stride, padding, ceil, include_padding, divisor):
+    """A sum over windows of stride 1 over the gradients, which stand as far apart as the windows did."""
+    name, g, x = x.dtype, widen(g), widen(x)
+    first = x.rank - spatial
+    window = Window(x, g.shape[first:], spatial, size, stride, padding)
+    counts = window_counts(graph, x, window, spatial, include_padding, divisor)
+    g = g / (counts if isinstance(counts, float) else cast(counts, g.dtype))
+    low, high, interior = [0] * x.rank, [0] * x.rank, [0] * x.rank
+    for i in range(spatial):
+        axis, step = first + i, window.stride[i]
+        places = g.shape[axis]
+        apart = places if step == 1 else larger(places * step - (step - 1), 0)
+        low[axis] = window.size[i] - 1 - window.low[i]
+        high[axis] = x.shape[axis] + (window.size[i] - 1) - apart - low[axis]
+        interior[axis] = step - 1
+    none = [0] * spatial
+    spread = pad(g, low, high, 0, interior)
+    return cast(graph.apply("window", [spread], kind="add", sizes=window.size, strides=[1] * spatial,
+                            dilations=[1] * spatial, low=none, high=none), name)
+
+
+for count in (2, 3):
+    operator(f"avg_pool{count}d_backward")(
+        lambda graph, g, x, *args, count=count: average_pool_backward(graph, g, x, count, *args))
+
+
+def averaging_matrix(graph, places, extent, dtype):
+    """[places, extent]: row i is the average over the elements from ⌊i·extent/places⌋ to below ⌈(i+1)·extent/places⌉."""
+    row, column = (iota(graph, [places, extent], axis, "i64") for axis in (0, 1))
+    first = row * scalar(graph, extent, "i64") / scalar(graph, places, "i64")
+    end = ((row + 1) * scalar(graph, extent, "i64") + scalar(graph, places - 1, "i64")) / scalar(graph, places, "i64")
+    return select((column >= first) & (column < end), 1.0, 0.0 * cast(column, dtype)) / cast(end - first, dtype)
+
+
+def along_axes(graph, x, matrices):
+    """Multiplies the trailing axes by one matrix [out, in] each."""
+    first = x.rank - len(matrices)
+    for offset, matrix in enumerate(matrices):
+        axis = first + offset
+        x = graph.apply("contract", [x, matrix], lhs_batch=[], rhs_batch=[], lhs_contract=[axis], rhs_contract=[1])
+        x = transpose(x, [*range(axis), x.rank - 1, *range(axis, x.rank - 1)])
+    return x
+
+
+@operator("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
+def adaptive_average(graph, x, sizes):
+    name, x = x.dtype, widen(x)
+    places, extents = result(graph).shape[-len(sizes):], x.shape[-len(sizes):]
+    return cast(along_axes(graph, x, [averaging_matrix(graph, place, extent, x.dtype)
+                                      for place, extent in zip(places, extents)]), name)
+
+
+@operator("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
+def adaptive_average_backward(graph, g, x):
+    spatial = 3 if "3d" in str(graph.node.target) else 2
+    name, g = g.dtype, widen(g)
+    matrices = [averaging_matrix(graph, place, extent, g.dtype)
+                for place, extent in zip(g.shape[-spatial:], x.shape[-spatial:])]
+    return cast(along_axes(graph, g, [transpose(matrix, [1, 0]) for matrix in matrices]), name)

@@ -1,0 +1,94 @@
+"""Operators that draw random numbers: counter-based, from a seed that every run takes from PyTorch's generator."""
+
+from __future__ import annotations
+
+import math
+
+from freestone.torch.expressions import cast, concat, maximum, reshape, select, splat, unary
+from freestone.torch.operators.registry import operator, refuse, result
+
+
+def random_bits(graph, shape):
+    """Independent words of 32 bits for this draw: the seed's two words, then the number of the draw."""
+    number = graph.number(graph.random_draws, "u32")
+    graph.random_draws += 1
+    zero = reshape(graph.number(0, "u32"), [1])
+    key = concat([graph.seed(), zero, reshape(number, [1])], 0)
+    return graph.apply("random_bits", [key], shape=list(shape), type="u32")
+
+
+def uniform(graph, shape):
+    """From 0 to below 1: multiples of 2^-24."""
+    bits = random_bits(graph, shape)
+    upper = graph.apply("shr", [bits, graph.number(8, "u32")])
+    return cast(upper, "f32") * 2.0 ** -24
+
+
+@operator("rand", "rand_like", "rand.generator")
+def rand(graph, *arguments, **keywords):
+    expected = result(graph)
+    return cast(uniform(graph, expected.shape), expected.dtype)
+
+
+def randn_of(graph, shape):
+    """By Box and Muller."""
+    positive = maximum(uniform(graph, shape), 2.0 ** -25)
+    angle = uniform(graph, shape) * (2 * math.pi)
+    return unary("sqrt", unary("log", positive) * -2.0) * unary("cos", angle)
+
+
+@operator("randn", "randn_like", "randn.generator")
+def randn(graph, *arguments, **keywords):
+    expected = result(graph)
+    return cast(randn_of(graph, expected.shape), expected.dtype)
+
+
+@operator("native_dropout")
+def native_dropout(graph, x, probability, train):
+    if train is False or probability == 0:
+        return [x, splat(graph, 1, "i1", x.shape)]
+    kept = uniform(graph, x.shape) >= float(probability)
+    scale = 1 / (1 - probability) if probability < 1 else 0.0
+    return [select(kept, x * scale, 0.0), kept]
+
+
+@operator("bernoulli.p", "bernoulli")
+def bernoulli(graph, x, probability=None, **keywords):
+    expected = result(graph)
+    limit = cast(x, "f32") if probability is None else float(probability)
+    return cast(uniform(graph, expected.shape) < limit, expected.dtype)
+
+
+@operator("uniform")
+def uniform_between(graph, x, low=0.0, high=1.0, **keywords):
+    return cast(uniform(graph, x.shape) * (high - low) + float(low), x.dtype)
+
+
+@operator("normal_functional")
+def normal(graph, x, mean=0.0, deviation=1.0, **keywords):
+    return cast(randn_of(graph, x.shape) * float(deviation) + float(mean), x.dtype)
+
+
+@operator("exponential")
+def exponential(graph, x, rate=1.0, **keywords):
+    return cast(unary("log1p", -uniform(graph, x.shape)) * (-1 / rate), x.dtype)
+
+
+@operator("randint.low", "randint_like.low_dtype")
+def random_integers(graph, low, high, *arguments, **keywords):
+    if isinstance(arguments and arguments[0], int):
+        low, high = high, arguments[0]
+    if not all(isinstance(bound, int) for bound in (low, high)) or high - low > 1 << 24:
+        return refuse("random integers of so wide a range are not supported")
+    expected = result(graph)
+    return cast(cast(uniform(graph, expected.shape) * float(high - low), "i64") + low, expected.dtype)
+
+
+operator("randint", "randint_like")(lambda graph, *arguments, **keywords: random_integers(
+    graph, 0, next(value for value in arguments if isinstance(value, int)), **keywords))
+
+
+@operator("prims::normal")
+def prims_normal(graph, shape, *, mean=0.0, std=1.0, **keywords):
+    expected = result(graph)
+    return cast(randn_of(graph, expected.shape) * float(std) + float(mean), expected.dtype)

@@ -1,0 +1,213 @@
+"""Operators that place elements: views, joins, cuts, padding."""
+
+from __future__ import annotations
+
+from freestone.torch.expressions import (broadcast_to, cast, concat, equal, iota, pad, reshape, select, slice_axis,
+                                         splat, total, transpose, unsqueeze)
+from freestone.torch.layout import inverse, memory_order
+from freestone.torch.sizes import Size, size_of
+from freestone.torch.operators.registry import as_type, operator, refuse, result
+
+
+@operator("view", "_unsafe_view", "reshape", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims", "flatten.using_ints",
+          "view_copy", "_reshape_alias")
+def view(graph, x, *arguments):
+    return reshape(x, result(graph).shape)
+
+
+@operator("expand", "expand_copy")
+def expand(graph, x, sizes, *, implicit=False):
+    return broadcast_to(x, result(graph).shape)
+
+
+@operator("permute", "permute_copy")
+def permute(graph, x, order):
+    return transpose(x, order) if x.rank else x
+
+
+@operator("t", "t_copy")
+def matrix_transpose(graph, x):
+    return transpose(x, [1, 0]) if x.rank == 2 else x
+
+
+@operator("transpose.int", "transpose_copy.int")
+def transpose_axes(graph, x, a, b):
+    if not x.rank:
+        return x
+    order = list(range(x.rank))
+    order[a], order[b] = order[b], order[a]
+    return transpose(x, order)
+
+
+def beginning(graph, start, extent):
+    """Where a slice begins, of `start` as in Python: from the end where negative, and cut off at both ends."""
+    if start is None:
+        return 0
+    if isinstance(start, int) and isinstance(extent, int):
+        return min(max(start + extent if start < 0 else start, 0), extent)
+    if isinstance(start, int):
+        return start if start == 0 else Size(f"Min({start}, {extent})") if start > 0 else Size(f"Max({extent}-{-start}, 0)")
+    return start
+
+
+@operator("slice.Tensor", "slice_copy.Tensor")
+def slice_tensor(graph, x, axis=0, start=None, end=None, step=1):
+    axis %= x.rank
+    size = result(graph).shape[axis]
+    return slice_axis(x, axis, beginning(graph, start, x.shape[axis]), size, step)
+
+
+@operator("select.int", "select_copy.int")
+def select_index(graph, x, axis, index):
+    axis %= x.rank
+    if isinstance(index, int) and index < 0:
+        index = x.shape[axis] + index
+    return reshape(slice_axis(x, axis, index, 1), result(graph).shape)
+
+
+@operator("narrow")
+def narrow(graph, x, axis, start, length):
+    axis %= x.rank
+    return slice_axis(x, axis, beginning(graph, start, x.shape[axis]), length)
+
+
+@operator("cat")
+def cat(graph, tensors, axis=0):
+    expected = result(graph)
+    # PyTorch lets empty vectors stand among tensors of any rank.
+    operands = [cast(x, expected.dtype) for x in tensors if not (x.rank == 1 and x.shape[0] == 0)]
+    return concat(operands, axis % len(expected.shape)) if operands else cast(tensors[0], expected.dtype)
+
+
+@operator("stack")
+def stack(graph, tensors, axis=0):
+    axis %= tensors[0].rank + 1
+    return concat([unsqueeze(cast(x, result(graph).dtype), axis) for x in tensors], axis)
+
+
+@operator("split_with_sizes", "split.Tensor", "split_with_sizes_copy", "split_copy.Tensor")
+def split(graph, x, sizes, axis=0):
+    axis %= x.rank
+    pieces, start = [], 0
+    for value in graph.node.meta["val"]:
+        size = size_of(value.shape[axis])
+        pieces.append(slice_axis(x, axis, start, size))
+        start = size + start
+    return pieces
+
+
+@operator("unbind.int")
+def unbind(graph, x, axis=0):
+    axis %= x.rank
+    shape = [*x.shape[:axis], *x.shape[axis + 1:]]
+    return [reshape(slice_axis(x, axis, i, 1), shape) for i in range(len(graph.node.meta["val"]))]
+
+
+@operator("constant_pad_nd")
+def constant_pad(graph, x, padding, value=0):
+    low, high = [0] * x.rank, [0] * x.rank
+    for index in range(len(padding) // 2):
+        low[x.rank - 1 - index], high[x.rank - 1 - index] = padding[2 * index], padding[2 * index + 1]
+    return pad(x, low, high, as_type(graph, value, x.dtype))
+
+
+@operator("flip")
+def flip(graph, x, axes):
+    return x.graph.apply("reverse", [x], axes=[axis % x.rank for axis in axes]) if axes and x.rank else x
+
+
+@operator("repeat")
+def repeat(graph, x, times):
+    shape = [1] * (len(times) - x.rank) + x.shape
+    split_shape, wide = [], []
+    for size, count in zip(shape, times):
+        split_shape += [1, size]
+        wide += [count, size]
+    return reshape(broadcast_to(reshape(x, split_shape), wide), result(graph).shape)
+
+
+@operator("full", "full_like", "new_full", "fill.Scalar")
+def full(graph, first, *arguments, **keywords):
+    expected = result(graph)
+    value = arguments[-1]
+    return splat(graph, value, expected.dtype, expected.shape)
+
+
+@operator("zeros", "zeros_like", "new_zeros", "empty.memory_format", "empty_like", "new_empty", "new_empty_strided",
+          "empty_strided", "empty_permuted")
+def zeros(graph, *arguments, **keywords):
+    return splat(graph, 0, result(graph).dtype, result(graph).shape)
+
+
+@operator("ones", "ones_like", "new_ones")
+def ones(graph, *arguments, **keywords):
+    return splat(graph, 1, result(graph).dtype, result(graph).shape)
+
+
+@operator("scalar_tensor")
+def scalar_tensor(graph, value, **keywords):
+    return as_type(graph, value, result(graph).dtype)
+
+
+@operator("fill.Tensor")
+def fill(graph, x, value):
+    return broadcast_to(cast(value, x.dtype), x.shape)
+
+
+@operator("arange.start_step")
+def arange(graph, start, end, step=1, **keywords):
+    expected = result(graph)
+    dtype = "f64" if expected.dtype in ("f16", "bf16", "f32") else expected.dtype
+    places = iota(graph, expected.shape, 0, dtype)
+    return cast(places * as_type(graph, step, dtype) + as_type(graph, start, dtype), expected.dtype)
+
+
+operator("arange")(lambda graph, end, **keywords: arange(graph, 0, end))
+operator("arange.start")(lambda graph, start, end, **keywords: arange(graph, start, end))
+
+
+@operator("diagonal", "diagonal_copy")
+def diagonal(graph, x, offset=0, first=0, second=1):
+    first, second = first % x.rank, second % x.rank
+    order = [axis for axis in range(x.rank) if axis not in (first, second)] + [first, second]
+    x = transpose(x, order)
+    count = result(graph).shape[-1]
+    x = slice_axis(x, x.rank - 2, max(-offset, 0), count)
+    x = slice_axis(x, x.rank - 1, max(offset, 0), count)
+    rows, columns = (iota(graph, [count, count], axis, "i64") for axis in (0, 1))
+    if x.dtype == "i1":
+        return cast(total(select(equal(rows, columns), cast(x, "i32"), 0), [x.rank - 1]), "i1")
+    return total(select(equal(rows, columns), x, 0), [x.rank - 1])
+
+
+@operator("diagonal_scatter")
+def diagonal_scatter(graph, x, source, offset=0, first=0, second=1):
+    first, second = first % x.rank, second % x.rank
+    order = [axis for axis in range(x.rank) if axis not in (first, second)] + [first, second]
+    moved = transpose(x, order)
+    above, count = max(-offset, 0), source.shape[-1]
+    rest = [0] * (source.rank - 1)
+    rows = pad(cast(source, x.dtype), [*rest, above], [*rest, moved.shape[-2] - count - above])
+    row, column = (iota(graph, moved.shape, axis, "i64") for axis in (x.rank - 2, x.rank - 1))
+    written = select(equal(column - row, offset), unsqueeze(rows, source.rank), moved)
+    return transpose(written, [order.index(axis) for axis in range(x.rank)])
+
+
+@operator("as_strided")
+def as_strided(graph, x, sizes, strides, offset=None):
+    """Views of all of a tensor's memory, in whatever order."""
+    known = graph.node.args[0].meta["val"]
+    strided = [(size, stride) for size, stride in zip(sizes, strides) if size != 1]
+    if strided == [(size_of(size), size_of(stride)) for size, stride in zip(known.shape, known.stride()) if size != 1]:
+        return reshape(x, sizes)
+    axes = sorted(range(len(sizes)), key=lambda axis: (-strides[axis], axis)) if all(
+        isinstance(value, int) for value in (*sizes, *strides, *x.shape)) else []
+    step = 1
+    for axis in reversed(axes):
+        if sizes[axis] != 1 and strides[axis] != step:
+            return refuse("strided views with gaps or overlaps are not supported")
+        step *= sizes[axis]
+    order = memory_order(known)
+    if not axes or offset or step != known.numel() or not known.permute(order).is_contiguous():
+        return refuse("strided views with gaps or overlaps are not supported")
+    return transpose(reshape(transpose(x, order), [sizes[axis] for axis in axes]), inverse(axes))

@@ -1,0 +1,141 @@
+"""What is compiled of a graph: all of it, or the parts that can be, with PyTorch's own operators between them."""
+
+from __future__ import annotations
+
+import operator as python
+import warnings
+
+import torch
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from freestone.torch.compiled import CompiledGraph
+from freestone.torch.counters import counters
+from freestone.torch.dtypes import NAMES
+from freestone.torch.lowering import CHECKS
+from freestone.torch.operators import OPERATORS
+from freestone.torch.signature import Unlowered
+
+_said: set[str] = set()
+
+
+class Support(OperatorSupportBase):
+    """Operators of the table whose tensors have types that the compiler has, but those that it refused."""
+
+    def __init__(self, refused: dict[torch.fx.Node, str]):
+        self.refused = refused
+
+    def reason(self, node: torch.fx.Node) -> str | None:
+        """Why a node can't be compiled; None where it may be."""
+        if node in self.refused:
+            return self.refused[node]
+        if node.op != "call_function":
+            return None if node.op in ("get_attr", "placeholder", "output") else f"is a {node.op}"
+        value = node.meta.get("val")
+        if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool, int, float)):
+            return None
+        if node.target is python.getitem:
+            return self.reason(node.args[0]) if isinstance(node.args[0], torch.fx.Node) else None
+        if node.target not in OPERATORS and node.target not in CHECKS:
+            return "is not among the operators"
+        values = [value, *(used.meta.get("val") for used in node.all_input_nodes)]
+        for part in values:
+            for tensor in part if isinstance(part, (list, tuple)) else [part]:
+                if isinstance(tensor, torch.Tensor):
+                    if tensor.dtype not in NAMES:
+                        return f"has elements of {tensor.dtype}"
+                    if tensor.device.type != "cpu":
+                        return f"has tensors on {tensor.device}"
+        return None
+
+    def is_node_supported(self, submodules, node: torch.fx.Node) -> bool:
+        return node.op == "call_function" and self.reason(node) is None
+
+
+def find_refused(module: torch.fx.GraphModule) -> dict[torch.fx.Node, str]:
+    """The nodes that are known not to compile before anything is built, and why."""
+    support = Support({})
+    return {node: reason for node in module.graph.nodes
+            if node.target is not python.getitem and (reason := support.reason(node)) is not None}
+
+
+class NotWhole(RuntimeError):
+    """`fullgraph=True` asks for the whole graph, of which an operator can't be compiled."""
+
+
+def say(node: torch.fx.Node, reason: str) -> None:
+    """Once for every operator."""
+    counters["fallbacks"] += 1
+    name = str(node.target)
+    if name not in _said:
+        _said.add(name)
+        warnings.warn(f"freestone: the operator {name} runs as PyTorch's own: it {reason}", stacklevel=2)
+
+
+def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool):
+    """A function of the list of arguments. `compile_whole` makes one of a graph, or raises `Unlowered`."""
+    refused: dict[torch.fx.Node, str] = {}
+    while True:
+        support = Support(refused)
+        unsupported = {node: reason for node in module.graph.nodes if (reason := support.reason(node)) is not None}
+        if not unsupported:
+            try:
+                return compile_whole(module)
+            except Unlowered as problem:
+                refused[problem.node] = problem.reason
+                if problem.node.op == "placeholder":
+                    return _eager(module)
+                unsupported = refused
+        named = {node: reason for node, reason in unsupported.items() if node.target is not python.getitem}
+        if whole:
+            reasons = "; ".join(sorted({f"the operator {node.target} {reason}" for node, reason in named.items()}))
+            raise NotWhole(f"fullgraph=True: {reasons}")
+        try:
+            fused = _compile_fused(module, support, compile_whole)
+        except Unlowered as problem:
+            refused[_original(module, problem.node)] = problem.reason
+            continue
+        for node, reason in named.items():
+            say(node, reason)
+        return fused
+
+
+def _original(module: torch.fx.GraphModule, node: torch.fx.Node) -> torch.fx.Node:
+    return next(other for other in module.graph.nodes if other.name == node.name)
+
+
+def _eager(module: torch.fx.GraphModule):
+    def call(arguments):
+        taken = list(arguments)
+        arguments.clear()
+        return module(*taken)
+
+    return CompiledGraph(call)
+
+
+def _compile_fused(module, support, compile_whole):
+    import copy
+
+    copied = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
+    names = {node.name: node for node in module.graph.nodes}
+    inner = Support({node: support.refused[names[node.name]] for node in copied.graph.nodes
+                     if names.get(node.name) in support.refused})
+    fused = CapabilityBasedPartitioner(copied, inner, allows_single_node_partition=True).partition_and_fuse()
+    for node in fused.graph.nodes:
+        if node.op == "call_module":
+            part = fused.get_submodule(node.target)
+            setattr(fused, node.target, _Part(part, compile_whole(part)))
+    return _eager(fused)
+
+
+class _Part(torch.nn.Module):
+    """A compiled part of a graph."""
+
+    def __init__(self, module: torch.fx.GraphModule, call):
+        super().__init__()
+        self.call = call
+        self.is_list = isinstance(next(iter(reversed(module.graph.nodes))).args[0], (list, tuple))
+
+    def forward(self, *arguments):
+        results = self.call(list(arguments))
+        return results if self.is_list else results[0]

@@ -1,0 +1,184 @@
+"""What a compiled graph takes and gives: which arguments, how their memory is laid out, where sizes are found."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import torch
+
+from freestone.torch.dtypes import UnsupportedType, name_of
+from freestone.torch.identity import identity
+from freestone.torch.layout import memory_order
+from freestone.torch.sizes import expression, sizes_of
+
+
+class Unlowered(Exception):
+    """A node that can't be compiled, and why."""
+
+    def __init__(self, node: torch.fx.Node, reason: str):
+        super().__init__(f"{node.target}: {reason}")
+        self.node, self.reason = node, reason
+
+
+@dataclasses.dataclass
+class Input:
+    """An input of the program: the number of an argument or the name of an attribute of the module.
+
+    `order` are the axes in the order of the memory; `symbol`, where set, is a size that the argument itself is.
+    """
+
+    source: int | str
+    name: str
+    dtype: str
+    shape: list
+    order: list[int]
+    symbol: str | None = None
+
+
+@dataclasses.dataclass
+class Output:
+    """An output of the graph: "tensor" (the next one of the program), "same" as another output, an "argument", a "size",
+    or a "constant"."""
+
+    kind: str
+    value: object = None
+    node: torch.fx.Node | None = None
+    dtype: torch.dtype | None = None
+    shape: list = dataclasses.field(default_factory=list)
+    order: list[int] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Symbol:
+    """A size: a dimension of an argument, or where `axis` is None the argument itself; with its bounds, inclusive."""
+
+    argument: int
+    axis: int | None
+    lower: int = 0
+    upper: int | None = None
+
+
+class Signature:
+    """Of a graph of ATen's operators. Raises `Unlowered` where an argument or a result is none that programs have."""
+
+    def __init__(self, module: torch.fx.GraphModule):
+        self.module = module
+        self.nodes = list(module.graph.nodes)
+        self.placeholders = [node for node in self.nodes if node.op == "placeholder"]
+        self.symbols: dict[str, Symbol] = {}
+        self.inputs: dict[torch.fx.Node, Input] = {}
+        self._find_symbols()
+        for index, node in enumerate(self.placeholders):
+            self._add_argument(index, node)
+        for node in self.nodes:
+            if node.op == "get_attr":
+                value = getattr(module, node.target)
+                if not isinstance(value, torch.Tensor):
+                    raise Unlowered(node, "is an attribute other than a tensor")
+                self.inputs[node] = self._input(node, node.target, value)
+        self.outputs = self._find_outputs()
+
+    def _find_symbols(self) -> None:
+        needed: dict[str, object] = {}
+        for index, node in enumerate(self.placeholders):
+            value = node.meta["val"]
+            sizes = value.shape if isinstance(value, torch.Tensor) else [value]
+            for axis, size in enumerate(sizes):
+                if not isinstance(size, torch.SymInt):
+                    continue
+                expr = expression(size)
+                for symbol in expr.free_symbols:
+                    needed[str(symbol)] = size.node.shape_env.var_to_range.get(symbol)
+                if expr.is_Symbol and node.users and isinstance(value, torch.Tensor):
+                    self.symbols.setdefault(str(expr), Symbol(index, axis))
+        for index, node in enumerate(self.placeholders):
+            value = node.meta["val"]
+            if isinstance(value, torch.SymInt) and expression(value).is_Symbol:
+                self.symbols.setdefault(str(expression(value)), Symbol(index, None))
+        for name, bounds in needed.items():
+            if name not in self.symbols:
+                raise Unlowered(self.placeholders[0], f"the size {name} is no dimension of an argument")
+            if bounds is not None:
+                symbol = self.symbols[name]
+                symbol.lower = max(int(bounds.lower), 0)
+                symbol.upper = int(bounds.upper) if bounds.upper.is_Integer and bounds.upper < 2**62 else None
+
+    def _input(self, node, source, value: torch.Tensor) -> Input:
+        try:
+            dtype = name_of(value.dtype)
+        except UnsupportedType as refusal:
+            raise Unlowered(node, str(refusal)) from refusal
+        order, shape = memory_order(value), sizes_of(value.shape)
+        return Input(source, f"argument{source}" if isinstance(source, int) else node.name, dtype,
+                     [shape[axis] for axis in order], order)
+
+    def _add_argument(self, index: int, node: torch.fx.Node) -> None:
+        value = node.meta["val"]
+        if isinstance(value, torch.Tensor):
+            if node.users:
+                self.inputs[node] = self._input(node, index, value)
+        elif isinstance(value, torch.SymInt):
+            name = str(expression(value))
+            if (found := self.symbols.get(name)) and found == dataclasses.replace(found, argument=index, axis=None):
+                self.inputs[node] = Input(index, f"argument{index}", "i64", [], [], name)
+        elif not isinstance(value, (int, float, bool)) and value is not None:
+            raise Unlowered(node, f"arguments of type {type(value).__name__} are not supported")
+
+    def _find_outputs(self) -> list[Output]:
+        outputs: list[Output] = []
+        numbers: dict[torch.fx.Node, int] = {}
+        returned = self.nodes[-1].args[0]
+        for value in returned if isinstance(returned, (list, tuple)) else [returned]:
+            if not isinstance(value, torch.fx.Node):
+                outputs.append(Output("constant", value))
+                continue
+            known = value.meta["val"]
+            if value.op == "placeholder":
+                outputs.append(Output("argument", self.placeholders.index(value)))
+            elif isinstance(known, (torch.SymInt, int)):
+                outputs.append(Output("size", str(expression(known))))
+            elif not isinstance(known, torch.Tensor):
+                raise Unlowered(value, "a result is no tensor and no size")
+            elif value in numbers:
+                outputs.append(Output("same", numbers[value]))
+            else:
+                numbers[value] = len(outputs)
+                order, shape = memory_order(known), sizes_of(known.shape)
+                outputs.append(Output("tensor", None, value, known.dtype, [str(shape[axis]) for axis in order], order))
+        return outputs
+
+    @property
+    def results(self) -> list[Output]:
+        """The outputs that the program computes."""
+        return [output for output in self.outputs if output.kind == "tensor"]
+
+    def key(self) -> str:
+        """Everything that the program is built of: sizes, types, layouts, operators and their arguments, as text in which
+        nodes have numbers for names."""
+        numbers = {node: number for number, node in enumerate(self.nodes)}
+
+        def text(value):
+            if isinstance(value, torch.fx.Node):
+                return f"%{numbers[value]}"
+            if isinstance(value, (list, tuple)):
+                return "[" + ", ".join(map(text, value)) + "]"
+            if isinstance(value, dict):
+                return "{" + ", ".join(f"{name}={text(item)}" for name, item in value.items()) + "}"
+            return repr(value)
+
+        def known(value):
+            if isinstance(value, torch.Tensor):
+                return f"{value.dtype}{list(value.shape)}"
+            if isinstance(value, (list, tuple)):
+                return "(" + ", ".join(map(known, value)) + ")"
+            return str(value)
+
+        lines = [identity()]
+        lines += [f"{name} in {symbol.lower}:{symbol.upper}" for name, symbol in sorted(self.symbols.items())]
+        for node in self.nodes:
+            given = self.inputs.get(node)
+            where = f" {given.dtype}{given.shape} {given.order} {given.symbol}" if given else ""
+            lines.append(f"%{numbers[node]} {node.op} {node.target if node.op == 'call_function' else ''}"
+                         f" {text(node.args)} {text(node.kwargs)} {len(node.users)}{where} {known(node.meta.get('val'))}")
+        lines += [f"output %{numbers[output.node]} {output.order}" for output in self.results]
+        return "\n".join(lines)

@@ -1,0 +1,269 @@
+"""A training step as one program: forward, loss, backward and the optimizer's update, in place."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+
+import torch
+from torch.utils import _pytree as pytree
+
+from freestone.errors import Unsupported
+from freestone.torch.calls import new_seed
+from freestone.torch.compiled import obtain
+from freestone.torch.counters import counters
+from freestone.torch.decompositions import decompositions
+from freestone.torch.dtypes import name_of
+from freestone.torch.expressions import Graph, cast
+from freestone.torch.lowering import lower_nodes
+from freestone.torch.signature import Signature, Unlowered
+
+
+class Step:
+    """A compiled training step; `compile_step` makes it.
+
+    Calls take a batch, the arguments of the model and then what the loss takes besides the model's result, and return
+    the loss, a tensor that is computed when the call returns. Parameters, buffers and the optimizer's state are updated
+    where PyTorch has them, so that `state_dict` of both works; gradients are not kept. The learning rates of the
+    optimizer's groups may change from step to step; other options must not.
+    """
+
+    def __init__(self, model: torch.nn.Module, loss_fn, optimizer: torch.optim.Optimizer):
+        self.model, self.loss_fn, self.optimizer = model, loss_fn, optimizer
+        self.programs: list[_Program] = []
+
+    def __call__(self, *batch):
+        tensors, spec = pytree.tree_flatten(batch)
+        for program in self.programs:
+            if program.fits(tensors, spec):
+                return program.run(tensors)
+        _start_state(self.optimizer)
+        self.programs.append(_Program(self, tensors, spec))
+        return self.programs[-1].run(tensors)
+
+
+def compile_step(model: torch.nn.Module, loss_fn, optimizer: torch.optim.Optimizer) -> Step:
+    """A training step as one program: `step(x, y)` is `loss_fn(model(x), y)`, its gradients, and `optimizer.step()`.
+
+    `x` may be a tensor, a tuple of the model's arguments, or a dict of them. The first dimension of every tensor of a
+    batch may differ from call to call. Raises Unsupported at the first call, with the operator that can't be compiled.
+    """
+    return Step(model, loss_fn, optimizer)
+
+
+def _start_state(optimizer: torch.optim.Optimizer) -> None:
+    """Makes the state that the optimizer would make in its first step."""
+    for group in optimizer.param_groups:
+        missing = [p for p in group["params"] if p.requires_grad and not optimizer.state.get(p)]
+        kept = [p.grad for p in missing]
+        for p in missing:
+            p.grad = torch.zeros_like(p)
+        lists = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
+        optimizer._init_group(group, *lists)
+        for p, grad in zip(missing, kept):
+            p.grad = grad
+            # SGD has no buffers before its first step, which sets them to the gradients, as zeros do.
+            if group.get("momentum") and "dampening" in group and optimizer.state[p].get("momentum_buffer") is None:
+                if group["dampening"]:
+                    raise Unsupported("SGD with dampening can't be compiled into a step: its first step differs")
+                optimizer.state[p]["momentum_buffer"] = torch.zeros_like(p)
+
+
+class _Loss(torch.nn.Module):
+    """The loss of a flat batch."""
+
+    def __init__(self, model, loss_fn, spec):
+        super().__init__()
+        self.model, self.loss_fn, self.spec = model, loss_fn, spec
+
+    def forward(self, *tensors):
+        first, *rest = pytree.tree_unflatten(list(tensors), self.spec)
+        if isinstance(first, dict):
+            result = self.model(**first)
+        else:
+            result = self.model(*first) if isinstance(first, (tuple, list)) else self.model(first)
+        return (self.loss_fn(result, *rest),)
+
+
+def _trace_update(optimizer, names, parameters, mode):
+    """The optimizer's update as a graph of parameters, gradients, states and learning rates."""
+    groups = optimizer.param_groups
+    states = [(name, key) for name in names for key, value in optimizer.state[parameters[name]].items()
+              if isinstance(value, torch.Tensor)]
+
+    def update(values, gradients, held, rates):
+        shadow = copy.copy(optimizer)
+        by_identity = {id(parameters[name]): name for name in names}
+        shadow.param_groups = [
+            {**group, "params": [values[by_identity[id(p)]] for p in group["params"] if id(p) in by_identity],
+             "lr": rate, "foreach": False, "fused": False} for group, rate in zip(groups, rates)]
+        shadow.state = type(optimizer.state)(dict)
+        for name in names:
+            others = {key: value for key, value in optimizer.state[parameters[name]].items()
+                      if not isinstance(value, torch.Tensor)}
+            shadow.state[values[name]] = others | {key: held[owner, key] for owner, key in states if owner == name}
+            values[name].grad = gradients[name]
+        type(optimizer).step.__wrapped__(shadow) if hasattr(type(optimizer).step, "__wrapped__") else shadow.step()
+        return [values[name] for name in names] + [held[state] for state in states]
+
+    def flat(*tensors):
+        rest = iter(tensors)
+        return update({name: next(rest) for name in names}, {name: next(rest) for name in names},
+                      {state: next(rest) for state in states}, [next(rest) for _ in groups])
+
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    def fake(tensor):
+        return mode.from_tensor(tensor.detach(), static_shapes=True)
+
+    given = [fake(parameters[name]) for name in names] + [fake(torch.empty_like(parameters[name])) for name in names]
+    given += [fake(optimizer.state[parameters[owner]][key]) for owner, key in states]
+    given += [fake(torch.zeros((), dtype=torch.float64)) for _ in groups]
+    with torch.no_grad():
+        module = make_fx(torch.func.functionalize(flat), decomposition_table=decompositions())(*given)
+    for node in reversed(module.graph.nodes):
+        if node.target is torch.ops.aten.copy_.default:
+            module.graph.erase_node(node)
+    module.graph.eliminate_dead_code()
+    return module, states
+
+
+class _Program:
+    """The program of batches of one structure, and of all sizes that its guards allow."""
+
+    def __init__(self, step: Step, tensors, spec):
+        from torch._functorch.aot_autograd import aot_export_module
+        from torch._subclasses.fake_tensor import FakeCopyMode, FakeTensorMode
+        from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
+
+        self.optimizer, self.spec = step.optimizer, spec
+        self.types = [(tensor.dtype, tensor.dim()) for tensor in tensors]
+        environment = ShapeEnv()
+        mode = FakeTensorMode(shape_env=environment, allow_non_fake_inputs=True)
+
+        def fake(tensor):
+            dims = [DimDynamic.DYNAMIC if axis == 0 and tensor.shape[0] > 1 else DimDynamic.STATIC
+                    for axis in range(tensor.dim())]
+            return mode.from_tensor(tensor, symbolic_context=StatelessSymbolicContext(dynamic_sizes=dims))
+
+        with FakeCopyMode(mode):
+            shadow = copy.deepcopy(step.model)
+        fakes = [fake(tensor) for tensor in tensors]
+        self.joint, self.roles = aot_export_module(_Loss(shadow, step.loss_fn, spec), fakes, trace_joint=True,
+                                                   output_loss_index=0, decompositions=decompositions())
+        self.dims = [(i, axis) for i, tensor in enumerate(fakes) for axis, size in enumerate(tensor.shape)
+                     if isinstance(size, torch.SymInt)]
+        sizes = [fakes[i].shape[axis] for i, axis in self.dims]
+        self.guards = environment.produce_guards_expression(sizes) if sizes else None
+        self.environment = environment
+        self.static = [[size if not isinstance(size, torch.SymInt) else None for size in tensor.shape]
+                       for tensor in fakes]
+
+        owners = {f"model.{name}": tensor for name, tensor in
+                  [*step.model.named_parameters(remove_duplicate=False), *step.model.named_buffers(remove_duplicate=False)]}
+        gradients = self.roles.backward_signature.gradients_to_parameters
+        self.trained = list(gradients.values())
+        self.update, states = _trace_update(step.optimizer, self.trained, owners, mode)
+        #: By name, as PyTorch holds them.
+        self.values = {name: owners[name] for name in [*self.roles.parameters, *self.roles.buffers]}
+        self.held = {f"{owner}/{key}": step.optimizer.state[owners[owner]] for owner, key in states}
+        self.keys = {f"{owner}/{key}": key for owner, key in states}
+        returned = next(reversed(self.joint.graph.nodes)).args[0]
+        self.loss_type = returned[len(self.roles.buffers_to_mutate)].meta["val"].dtype
+        self._compile()
+
+    def fits(self, tensors, spec) -> bool:
+        if spec != self.spec or [(tensor.dtype, tensor.dim()) for tensor in tensors] != self.types:
+            return False
+        for tensor, static in zip(tensors, self.static):
+            if any(size is not None and size != actual for size, actual in zip(static, tensor.shape)):
+                return False
+        return self.guards is None or self.environment.evaluate_guards_expression(
+            self.guards, [tensors[i].shape[axis] for i, axis in self.dims])
+
+    def _compile(self) -> None:
+        joint, update = Signature(self.joint), Signature(self.update)
+        key = "training step\n" + joint.key() + "\n" + update.key()
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        try:
+            # States keep the layout of PyTorch, which reads them too.
+            self.program = obtain(digest, lambda builder: self._build(builder, joint, update), ("state-layouts",))
+        except Unlowered as refusal:
+            raise Unsupported(f"the training step can't be compiled: {refusal}") from refusal
+        counters["steps_compiled"] += 1
+        self.order = list(self.program.state_names)
+        self.placed: list[int] = []
+
+    def _build(self, builder, joint: Signature, update: Signature) -> None:
+        graph = Graph(builder)
+        for name, symbol in joint.symbols.items():
+            builder.symbol(name, symbol.lower, symbol.upper)
+        values, named = {}, {}
+
+        def add_state(name, tensor):
+            named[name] = graph.tensor(builder.state(name, name_of(tensor.dtype), list(tensor.shape)))
+            return named[name]
+
+        user_inputs = list(self.roles.user_inputs)
+        for node in joint.placeholders:
+            if node.name in self.roles.inputs_to_parameters:
+                name = self.roles.inputs_to_parameters[node.name]
+                values[node] = add_state(name, self.values[name])
+            elif node.name in self.roles.inputs_to_buffers:
+                name = self.roles.inputs_to_buffers[node.name]
+                values[node] = add_state(name, self.values[name])
+            else:
+                shape = [str(size) for size in node.meta["val"].shape]
+                number = builder.input(f"batch{user_inputs.index(node.name)}", name_of(node.meta["val"].dtype), shape)
+                values[node] = graph.tensor(number)
+        self._add_constants(graph, joint, values)
+        lower_nodes(graph, joint.nodes, values)
+        # The new values of buffers, the loss, the gradients.
+        results = [values[node] for node in joint.nodes[-1].args[0]]
+        mutated = list(self.roles.buffers_to_mutate.values())
+        gradients = dict(zip(self.trained, results[len(mutated) + 1:], strict=True))
+        given = [named[name] for name in self.trained] + [gradients[name] for name in self.trained]
+        given += [add_state(name, self.held[name][self.keys[name]]) for name in self.held]
+        given += [graph.tensor(builder.input(f"rate{number}", "f64", []))
+                  for number in range(len(self.optimizer.param_groups))]
+        moved = dict(zip(update.placeholders, given, strict=True))
+        self._add_constants(graph, update, moved)
+        lower_nodes(graph, update.nodes, moved)
+        builder.output("loss", results[len(mutated)].number)
+        renewed = [moved[node] for node in update.nodes[-1].args[0]]
+        for name, value in zip([*mutated, *self.trained, *self.held], results[:len(mutated)] + renewed, strict=True):
+            builder.update(name, cast(value, named[name].dtype).number)
+
+    @staticmethod
+    def _add_constants(graph: Graph, signature: Signature, values: dict) -> None:
+        for node in signature.nodes:
+            if node.op == "get_attr":
+                tensor = getattr(signature.module, node.target).contiguous()
+                values[node] = graph.constant(tensor, name_of(tensor.dtype))
+
+    def run(self, tensors):
+        states = [self.values[name] if name in self.values else self.held[name][self.keys[name]] for name in self.order]
+        pointers = [state.data_ptr() for state in states]
+        if pointers != self.placed:
+            states = self._align(states)
+            self.program.place_states(states)
+            self.placed = [state.data_ptr() for state in states]
+        inputs = [tensor.contiguous() for tensor in tensors]
+        inputs += [torch.tensor(float(group["lr"]), dtype=torch.float64) for group in self.optimizer.param_groups]
+        if self.program.has_seed:
+            inputs.append(new_seed())
+        loss = torch.empty((), dtype=self.loss_type)
+        self.program.run_in_place(inputs, [loss])
+        torch.autograd.graph.increment_version([state for state in states if not state.is_inference()])
+        counters["steps"] += 1
+        return loss
+
+    @staticmethod
+    def _align(states):
+        """Programs keep their values at multiples of 64 bytes, as PyTorch allocates them."""
+        for state in states:
+            if state.data_ptr() % 64 or not state.is_contiguous():
+                state.data = state.data.contiguous().clone(memory_format=torch.contiguous_format)
+                counters["copied_states"] += 1
+        return states

@@ -1,0 +1,84 @@
+"""Models forward and backward at several sizes, beside PyTorch, each compiled once for all sizes."""
+
+from networks import Transformer, assert_close, convolutional, gradients, perceptron, torch
+
+from freestone.torch import counters
+
+MODELS = {
+    "perceptron": (perceptron, [(torch.randn(n, 20),) for n in (4, 7, 33)]),
+    "convolutional": (convolutional, [(torch.randn(n, 3, h, w),) for n, h, w in ((2, 16, 20), (3, 12, 18), (5, 22, 14))]),
+    "transformer": (Transformer, [(torch.randint(50, (n, length)),) for n, length in ((2, 7), (3, 5), (6, 11))]),
+}
+
+
+def programs():
+    return counters["programs_compiled"] + counters["programs_from_cache"]
+
+
+def compare(name, make, batches):
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    model = make()
+    compiled = torch.compile(model, backend="freestone", dynamic=True, fullgraph=True)
+    before = programs()
+    model.eval()
+    with torch.no_grad():
+        for inputs in batches:
+            assert_close(compiled(*inputs), model(*inputs), name)
+    assert programs() == before + 1, f"{name}: one program for all sizes"
+    model.train()
+    for inputs in batches:
+        expected, wanted = gradients(model, model, inputs)
+        actual, found = gradients(model, compiled, inputs)
+        assert_close(actual, expected, name)
+        largest = max(g.abs().max().item() for g in wanted.values())
+        for key, gradient in wanted.items():
+            difference = (found[key] - gradient).abs().max().item()
+            assert difference <= 1e-4 * largest, f"{name}: gradient of {key}: {difference} of {largest}"
+    assert programs() == before + 3, f"{name}: two more for training"
+
+
+def becomes_dynamic():
+    """Without dynamic=True, Dynamo makes a size a symbol when it meets a second one."""
+    torch._dynamo.reset()
+    model = perceptron()
+    compiled = torch.compile(model, backend="freestone")
+    before = programs()
+    with torch.no_grad():
+        for n in (3, 5, 8, 13, 21):
+            x = torch.randn(n, 20)
+            assert_close(compiled(x), model(x), "automatic")
+    assert programs() == before + 2
+
+
+def updates_are_seen():
+    """Parameters are read in place: new values count at once, however they were written."""
+    torch._dynamo.reset()
+    model = perceptron()
+    compiled = torch.compile(model, backend="freestone", dynamic=True)
+    x = torch.randn(6, 20)
+    with torch.no_grad():
+        compiled(x)
+        model[0].weight.mul_(2)
+        assert_close(compiled(x), model(x), "an update in place")
+        model[0].weight.data.mul_(0.25)
+        assert_close(compiled(x), model(x), "an update of .data")
+        model[0].weight.data = torch.randn(32, 20)
+        assert_close(compiled(x), model(x), "another memory")
+
+
+def half_precision():
+    torch._dynamo.reset()
+    model = perceptron()
+    compiled = torch.compile(model, backend="freestone", dynamic=True)
+    x = torch.randn(6, 20)
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        assert compiled(x).dtype == torch.bfloat16
+        assert_close(compiled(x).float(), model(x).float(), "autocast", 2e-2)
+
+
+for name, (make, batches) in MODELS.items():
+    compare(name, make, batches)
+becomes_dynamic()
+updates_are_seen()
+half_precision()

@@ -1,0 +1,58 @@
+"""The models of these tests, and how they are compared; ends the test with 77 where PyTorch is missing."""
+
+import sys
+
+try:
+    import torch
+    import torch._dynamo
+    from torch import nn
+except ImportError:
+    sys.exit(77)
+
+
+def perceptron():
+    return nn.Sequential(nn.Linear(20, 32), nn.GELU(), nn.Linear(32, 10))
+
+
+def convolutional():
+    return nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Conv2d(8, 8, 3, stride=2, padding=1, groups=2), nn.SiLU(), nn.AdaptiveAvgPool2d(1),
+                         nn.Flatten(), nn.Linear(8, 5))
+
+
+class Transformer(nn.Module):
+    """A causal language model of one block, with tied embeddings."""
+
+    def __init__(self, width=32, heads=4, words=50):
+        super().__init__()
+        self.heads = heads
+        self.embed = nn.Embedding(words, width)
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        batch, length, width = x.shape
+        q, k, v = self.qkv(self.norm1(x)).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(batch, length, width))
+        x = x + self.feed(self.norm2(x))
+        return x @ self.embed.weight.t()
+
+
+def assert_close(actual, expected, what, limit=1e-4):
+    """Within `limit` of the largest magnitude."""
+    assert actual.shape == expected.shape and actual.dtype == expected.dtype, what
+    difference = (actual - expected).abs().max().item() if actual.numel() else 0.0
+    scale = expected.abs().max().item() if expected.numel() else 1.0
+    assert difference <= limit * max(scale, 1e-30), f"{what}: {difference} of {scale}"
+
+
+def gradients(model, function, inputs):
+    """The result, and the gradients of a weighted sum of it."""
+    model.zero_grad()
+    result = function(*inputs)
+    weights = torch.linspace(-1, 1, result.numel(), dtype=result.dtype).reshape(result.shape)
+    (result * weights).sum().backward()
+    return result.detach(), {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
