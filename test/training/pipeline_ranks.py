@@ -130,9 +130,10 @@ def main():
     assert any(survived), "no kill came in time"
     if isOther:
         return
-    assert disturb(tool, expected, signal.SIGSTOP, chance, 0)
-    assert disturb(tool, expected, signal.SIGSTOP, chance, 0, "--rank-patience", 2, ranks=[2],
-                   told="nothing has moved for 2.0 s: rank")
+    # On a busy machine, a training may end before the signal comes.
+    assert any(disturb(tool, expected, signal.SIGSTOP, chance, 0) for _ in range(3))
+    assert any(disturb(tool, expected, signal.SIGSTOP, chance, 0, "--rank-patience", 2, ranks=[2],
+                       told="nothing has moved for 2.0 s: rank") for _ in range(3))
 
     refuse(tool, "another model", words("refused"), words("refused", model="other.onnx"))
     refuse(tool, "mpirun has started 2", words("refused", "--ranks", 3), words("refused", "--ranks", 3))
