@@ -1,6 +1,7 @@
 #include "distributed/schedule/StepStream.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -127,10 +128,14 @@ std::vector<Action> StepStream::flush(int rank, int steps) const {
   int base = std::min(steps, period());
   auto [found, isNew] = rests.try_emplace({rank, base});
   if (isNew) {
-    found->second = scheduleOf(base).ranks[rank];
+    auto keyOf = [](const Action &action) {
+      return std::tuple(action.kind, action.stage, action.microBatch, action.peer);
+    };
+    std::set<std::tuple<ActionKind, int, int, int>> done;
     for (int number = 0; number < base; ++number)
-      for (const Action &done : parts[rank][number])
-        std::erase(found->second, done);
+      std::ranges::transform(parts[rank][number], std::inserter(done, done.end()), keyOf);
+    found->second = scheduleOf(base).ranks[rank];
+    std::erase_if(found->second, [&](const Action &action) { return done.contains(keyOf(action)); });
   }
   return shifted(found->second, steps - base);
 }
