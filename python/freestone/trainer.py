@@ -15,6 +15,7 @@ from freestone.compiling import _source
 from freestone.data import batches_of, is_arrays, files_of, length_of
 from freestone.errors import InvalidArgument
 from freestone.history import History
+from freestone.interrupts import Interrupts
 from freestone.program import Value, _values
 from freestone.progress import Bar, Phases
 
@@ -172,13 +173,15 @@ class Trainer(_freestone.Trainer):
             source, per_epoch = batches_of(data, self._named), length_of(data)
         if files_of(evaluation):
             options.evaluation_data, evaluation = files_of(evaluation), None
-        with Bar(progress) as bar, tempfile.TemporaryDirectory(prefix="freestone.") as temporary:
+        with (Bar(progress) as bar, tempfile.TemporaryDirectory(prefix="freestone.") as temporary,
+              Interrupts() as interrupts):
             options.folder = os.fsdecode(os.fspath(folder)) if folder is not None else os.path.join(temporary, "run")
 
             def step_ended(report: StepReport) -> object:
                 self.history.add_step(report)
                 bar.step(report)
-                return on_step(report) if on_step else True
+                goes_on = on_step(report) if on_step else True
+                return False if interrupts.came else goes_on
 
             def evaluated(report: EvaluationReport) -> None:
                 self.history.add_evaluation(report)
@@ -188,7 +191,9 @@ class Trainer(_freestone.Trainer):
 
             result: EvaluationReport | None = self._fit(source, evaluation, options, per_epoch,
                                                         progress and not bar.is_shown, step_ended, evaluated, on_save)
-            return result
+        if interrupts.came:
+            raise KeyboardInterrupt
+        return result
 
     def steps(self, data: Any, **options: Any) -> Iterator[StepReport]:
         """`fit` as an iterator over the reports of its steps, which it makes while they are read. Leaving the loop ends

@@ -5,6 +5,7 @@ import pathlib
 import signal
 import tempfile
 import threading
+import time
 
 import numpy as np
 import onnx
@@ -153,10 +154,17 @@ def interrupted(folder):
     """Ctrl-C ends after the running step, with a checkpoint from which a training goes on."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs do not have
     made, run = trainer(), os.path.join(folder, "interrupted")
+
+    class Slow:  # it is interrupted while it makes a batch
+        def __iter__(self):
+            for batch in BATCHES:
+                time.sleep(0.002)
+                yield batch
+
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     try:
-        made.fit(BATCHES, epochs=10**6, folder=run)
+        made.fit(Slow(), epochs=10**6, folder=run)
     except KeyboardInterrupt:
         pass
     else:
