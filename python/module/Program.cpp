@@ -270,9 +270,11 @@ void python::addProgram(nb::module_ &module) {
       .def("run", &Program::run, nb::arg("inputs"), nb::arg("out") = nb::none(),
            nb::sig("def run(self, inputs: dict[str, typing.Any], out: typing.Any = None) -> typing.Any"),
            "Runs with inputs by name, as a call does; for names that are no Python identifiers.")
-      .def("run_in_place", &Program::runInPlace, nb::arg("inputs"), nb::arg("outputs"),
+      .def("run_in_place", &Program::runInPlace,
+           nb::sig("def run_in_place(self, inputs: list[typing.Any], outputs: list[typing.Any]) -> None"),
            "Runs on the memory of tensors of PyTorch, contiguous and of the right types, which is not checked.")
-      .def("place_states", &Program::placeStates, nb::arg("tensors"),
+      .def("place_states", &Program::placeStates,
+           nb::sig("def place_states(self, tensors: list[typing.Any]) -> None"),
            "Places the states in the memory of tensors of PyTorch, in order: runs read and write them there.")
       .def_prop_ro("state_names",
                    [](const Program &program) {
