@@ -25,7 +25,8 @@ RankExecutor::RankExecutor(int rank, RankSchedules &schedules, const std::vector
     if (ranks.size() > 1)
       sums[stage] = std::make_unique<ReplicaSums>(*run, ranks, own, pipeline, courier,
                                                   (execution.switchedOff & FREESTONE_OVERLAP) == 0);
-    evaluating.push_back(run->program.find(evaluateEntry));
+    if (leads(stage))
+      evaluating.push_back(run->program.find(evaluateEntry));
   }
   exchange = std::make_unique<NumberExchange>(runs, pipeline, usual, own, courier);
   shared = std::make_unique<SharedStates>(runs, pipeline, schedules, own, courier);

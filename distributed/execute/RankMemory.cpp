@@ -3,6 +3,7 @@
 #include "distributed/execute/RankExecutor.h"
 #include "formats/ElementType.h"
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace freestone::distributed {
 
@@ -27,25 +28,31 @@ uint64_t RankExecutor::countStates() const {
 }
 
 RankMemory RankExecutor::planMemory(const std::vector<StageNeeds> &needs,
-                                    const std::vector<std::vector<int64_t>> &sizes,
+                                    const std::vector<std::vector<int64_t>> &microBatches,
                                     const std::vector<int64_t> *evaluated) {
+  std::set<std::vector<int64_t>> sizes(microBatches.begin(), microBatches.end());
   RankMemory memory;
   memory.states = countStates();
   memory.exchanged = exchange->bytes();
   if (evaluated)
     memory.evaluation = evaluation->plan({*evaluated});
   for (auto &[stage, run] : runs) {
-    memory.slots += run->plan(needs[stage], sizes);
+    memory.slots += run->plan(needs[stage], {sizes.begin(), sizes.end()});
+    const std::vector<int> &replicas = schedules.places()[stage];
+    std::set<std::vector<int64_t>> ownSizes;
+    for (size_t number = 0; number < microBatches.size(); ++number)
+      if (replicas[number % replicas.size()] == own)
+        ownSizes.insert(microBatches[number]);
     for (const auto &[name, entry] : run->program.all()) {
       bool isEvaluation = name == evaluateEntry, isUpdate = name == normsEntry || name == updateEntry;
       uint64_t most = 0;
       auto add = [&](const std::vector<int64_t> &at) { most = std::max(most, entry->countIntermediates(at)); };
       if (isUpdate)
         add({});
-      else if (isEvaluation && evaluated)
+      else if (isEvaluation && evaluated && leads(stage))
         add(*evaluated);
       else if (!isEvaluation)
-        std::ranges::for_each(sizes, add);
+        std::ranges::for_each(ownSizes, add);
       memory.intermediates += most;
     }
   }

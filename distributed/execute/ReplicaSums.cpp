@@ -11,6 +11,8 @@ namespace freestone::distributed {
 /// Large enough that a bucket takes longer on its way (26 µs at 10 GB/s) than to be posted, and small enough that a stage
 /// has many, so that the sum of the last one, which no pass hides, is short.
 static constexpr size_t bucketBytes = size_t(256) << 10;
+/// Of pieces in a bucket: the largest element, which is thus never cut.
+static constexpr size_t pieceAlignment = 8;
 
 ReplicaSums::ReplicaSums(StageRun &stage, const std::vector<int> &ranks, int own, const PipelineDescription &pipeline,
                          Courier *courier, bool overlaps)
@@ -57,8 +59,8 @@ void ReplicaSums::fillBuckets() {
         buckets.emplace_back().owner = static_cast<int>((buckets.size() - 1) % ranks.size());
       Bucket &bucket = buckets.back();
       size_t bytes = std::min(gradients[gradient].bytes - first, bucketBytes - bucket.bytes);
-      bucket.pieces.push_back({gradient, first, bytes});
-      bucket.bytes += bytes;
+      bucket.pieces.push_back({gradient, first, bytes, bucket.bytes});
+      bucket.bytes += (bytes + pieceAlignment - 1) / pieceAlignment * pieceAlignment;
       first += bytes;
     }
   size_t end = 0;
@@ -84,9 +86,7 @@ Message ReplicaSums::messageOf(const Bucket &bucket, int sender, bool isTotal) c
   uint8_t *apart = isTotal || sender == place ? nullptr : placeOf(bucket, sender);
   for (const Piece &piece : bucket.pieces) {
     const Gradient &gradient = gradients[piece.gradient];
-    message.parts.push_back({apart ? apart : gradient.data + piece.first, piece.bytes, gradient.type});
-    if (apart)
-      apart += piece.bytes;
+    message.parts.push_back({apart ? apart + piece.offset : gradient.data + piece.first, piece.bytes, gradient.type});
   }
   return message;
 }
@@ -176,8 +176,11 @@ void ReplicaSums::addUp(const std::stop_token &stop) {
 
 /// The owner of a bucket has all values, and gives the total to the others, who have sent theirs.
 void ReplicaSums::exchangeTotal(Bucket &bucket) {
-  counted.bytes += static_cast<int64_t>(bucket.bytes);
-  counted.overlapped += passRuns ? static_cast<int64_t>(bucket.bytes) : 0;
+  bool isInTime = passRuns;
+  for (const Piece &piece : bucket.pieces) {
+    counted.bytes += static_cast<int64_t>(piece.bytes);
+    counted.overlapped += isInTime ? static_cast<int64_t>(piece.bytes) : 0;
+  }
   if (bucket.owner != place) {
     bucket.totals.push_back(courier->receive(ranks[bucket.owner], messageOf(bucket, bucket.owner, /*isTotal=*/true)));
     return;
@@ -203,11 +206,10 @@ template <typename Number> static void divide(void *values, size_t bytes, size_t
 
 /// Adds up a bucket of this replica's share, from the first replica's values to the last one's.
 void ReplicaSums::addReplicas(const Bucket &bucket) {
-  size_t before = 0;
   for (const Piece &piece : bucket.pieces) {
     const Gradient &gradient = gradients[piece.gradient];
     uint8_t *total = gradient.data + piece.first;
-    auto valuesOf = [&](int replica) { return placeOf(bucket, replica) + before; };
+    auto valuesOf = [&](int replica) { return placeOf(bucket, replica) + piece.offset; };
     // The first replica's values become the total, and this one's come in their turn.
     if (place > 0)
       std::swap_ranges(total, total + piece.bytes, valuesOf(0));
@@ -217,7 +219,6 @@ void ReplicaSums::addReplicas(const Bucket &bucket) {
                                         : add<int64_t>)(total, valuesOf(replica == place ? 0 : replica), piece.bytes);
     if (gradient.isMean)
       (gradient.type == FREESTONE_F32 ? divide<float> : divide<double>)(total, piece.bytes, ranks.size());
-    before += piece.bytes;
   }
 }
 

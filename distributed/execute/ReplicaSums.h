@@ -48,14 +48,15 @@ private:
     int64_t lastUse = 0; ///< phases of the pass until it is free
     uint8_t *data = nullptr;
   };
-  /// Some bytes of a gradient.
+  /// Some elements of a gradient, in bytes.
   struct Piece {
     size_t gradient = 0, first = 0, bytes = 0;
+    size_t offset = 0; ///< in the bucket
   };
   /// What is sent, added up and given back together.
   struct Bucket {
     std::vector<Piece> pieces;
-    size_t bytes = 0;
+    size_t bytes = 0;  ///< with gaps between pieces
     int owner = 0;     ///< the replica that adds it up
     size_t offset = 0; ///< of the other replicas' values in the memory, if the owner is this one
     std::vector<Ticket> values, totals;

@@ -12,6 +12,8 @@ PipelineChoice PipelineChoice::of(const PipelinePlan &plan) {
   PipelineChoice choice{{}, plan.schedule.stages(), {}, plan.schedule.kind, ""};
   if (choice.stages > 1)
     choice.stageOf = plan.assignment.stageOf;
+  if (choice.schedule != ScheduleKind::Interleaved)
+    choice.replicas = plan.assignment.replicas;
   return choice;
 }
 

@@ -10,7 +10,7 @@ namespace freestone::distributed {
 struct PipelineChoice {
   std::vector<int> stageOf; ///< of every node of the forward pass; empty: one stage
   int stages = 1;
-  std::vector<int> replicas; ///< of each stage, where stages may differ in it; else empty
+  std::vector<int> replicas; ///< of each stage; empty: one, or those of an interleaved schedule
   ScheduleKind schedule = ScheduleKind::OneFOneB;
   std::string rates; ///< of rank 0's machine, for which all compile (cache/MachineRates.h); empty: estimated
 

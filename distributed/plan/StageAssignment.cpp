@@ -48,11 +48,26 @@ PartitionOptions StageFinder::partitionOptions(ScheduleKind schedule, CostRules 
   return wanted;
 }
 
-bool StageFinder::hasWorkEverywhere(const StageAssignment &assignment) const {
+std::vector<double> StageFinder::workOf(const StageAssignment &assignment) const {
   std::vector<double> work(assignment.replicas.size());
   for (size_t node = 0; node < profile.nodes.size(); ++node)
     work[assignment.stageOf[node]] += profile.nodes[node].time();
-  return std::ranges::min(work) > 0;
+  return work;
+}
+
+/// The nodes of a stage without work join the stage before, or, of the first one, the next; its ranks are left over.
+StageAssignment StageFinder::withoutIdleStages(StageAssignment assignment) const {
+  std::vector<double> work = workOf(assignment);
+  std::vector<int> newOf, replicas;
+  for (size_t stage = 0; stage < work.size(); ++stage) {
+    if (work[stage] > 0)
+      replicas.push_back(assignment.replicas[stage]);
+    newOf.push_back(std::max(0, static_cast<int>(replicas.size()) - 1));
+  }
+  for (int &stage : assignment.stageOf)
+    stage = newOf[stage];
+  assignment.replicas = std::move(replicas);
+  return assignment;
 }
 
 void StageFinder::findStates() {
@@ -116,8 +131,9 @@ void StageFinder::addPartition(ScheduleKind schedule, CostRules rules, std::vect
       return;
     }
   }
-  if (isPipedreams() || hasWorkEverywhere(known->second))
-    found.push_back(known->second);
+  bool isWhole = isPipedreams() || std::ranges::min(workOf(known->second)) > 0;
+  if (isWhole || options.mayReplicate)
+    found.push_back(isWhole ? known->second : withoutIdleStages(known->second));
   if (options.memory < unlimitedMemory)
     unlimited.erase(known);
 }

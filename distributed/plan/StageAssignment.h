@@ -35,7 +35,8 @@ private:
   ChainOptions chainOptions(ScheduleKind schedule, int stagesPerRank) const;
   PartitionOptions partitionOptions(ScheduleKind schedule, CostRules rules, const std::vector<Level> &levels) const;
   bool isPipedreams() const { return options.rules == CostRules::Pipedream; }
-  bool hasWorkEverywhere(const StageAssignment &assignment) const;
+  std::vector<double> workOf(const StageAssignment &assignment) const;
+  StageAssignment withoutIdleStages(StageAssignment assignment) const;
   void findStates();
   void addChains(ChainOptions chain, std::vector<StageAssignment> &found);
   void addPartition(ScheduleKind schedule, CostRules rules, std::vector<StageAssignment> &found);

@@ -331,10 +331,12 @@ def check_faults(tool):
 
 def check_memory(tool):
     """Ranks hold to the byte what was planned; sizes of the last micro-batch are smaller."""
-    for name, ranks, schedule in ("language", 3, "1f1b"), ("language", 2, "zb-h1"), ("pictures", 2, "interleaved"), \
-            ("branches", 4, "gpipe"), ("perceptron", 1, "eager-1f1b"):
+    for name, ranks, schedule, *options in ("language", 3, "1f1b"), ("language", 2, "zb-h1"), ("pictures", 2, "interleaved"), \
+            ("branches", 4, "gpipe"), ("perceptron", 1, "eager-1f1b"), ("pictures", 4, "1f1b", "--replicas", 2), \
+            ("branches", 4, "gpipe", "--replicas", 4), ("language", 6, "1f1b", "--replicas", 3), \
+            ("uneven", 4, "pipedream", "--replicate"):
         common = (f"{name}.onnx", "--data", f"{name}.npz", "--eval-data", f"{name}.npz", "--labels", "y", "--batch", 11,
-                  "--micro-batches", 4, "--ranks", ranks, "--pipeline-schedule", schedule, "--threads", 1, "--in-process")
+                  "--micro-batches", 4, "--ranks", ranks, "--pipeline-schedule", schedule, "--threads", 1, "--in-process", *options)
         table = tool.run("plan", *common, "--exact").stdout.split("rank        states")[1].splitlines()[1:]
         tool.remove("counted")
         tool.train(*common, "--steps", 2, "--eval-every", 1, "--out", "counted")

@@ -197,6 +197,12 @@ distributed::Profile profileStep(ModelCache &models, const PipelineModel &model,
       models.inspect(model.path, "profile", train::describeStage(model.step, whole), model.graphs));
 }
 
+void requireWorkForAll(const distributed::PipelinePlan &plan, int ranks) {
+  if (auto used = static_cast<int>(plan.schedule.ranks.size()); used < ranks)
+    throw Failure(Exit::Usage, fmt::format("the best stages leave {} of {} ranks without work: choose --ranks {}",
+                                           ranks - used, ranks, used));
+}
+
 int PipelineJob::threadsOf(int asked) const {
   return asked > 0 ? asked : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranksHere);
 }
@@ -234,11 +240,7 @@ distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const Pipeli
     expected = distributed::describePlan(plan);
     expectedSeconds = plan.step.seconds;
     chosen = distributed::PipelineChoice::of(plan);
-    if (wanted.mayReplicate)
-      chosen.replicas = plan.assignment.replicas;
-    if (auto used = std::ssize(plan.schedule.ranks); used != wanted.ranks)
-      throw Failure(Exit::Usage, fmt::format("the best stages leave {} of {} ranks without work: choose --ranks {}",
-                                             wanted.ranks - used, wanted.ranks, used));
+    requireWorkForAll(plan, wanted.ranks);
   }
   chosen.rates = models.rates();
   return chosen;
@@ -339,9 +341,8 @@ std::map<int, distributed::RankMemory> PipelineJob::planMemory(const train::Step
   // As distributed::splitBatch: the last micro-batch may be smaller.
   int64_t each = (question.batch + options.microBatches - 1) / options.microBatches;
   int64_t parts = (question.batch + each - 1) / each;
-  std::vector<std::vector<int64_t>> sizes = {findSizes(pipeline, each, question)};
-  if (int64_t last = question.batch - (parts - 1) * each; last < each)
-    sizes.push_back(findSizes(pipeline, last, question));
+  std::vector<std::vector<int64_t>> sizes(parts, findSizes(pipeline, each, question));
+  sizes.back() = findSizes(pipeline, question.batch - (parts - 1) * each, question);
   std::vector<int64_t> whole = findSizes(pipeline, question.batch, question);
   distributed::RankSchedules schedules(pipeline, options);
   std::vector<distributed::StageNeeds> needs =

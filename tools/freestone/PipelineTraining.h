@@ -59,6 +59,8 @@ int superviseRanks(const PipelineArguments &arguments, const std::string &folder
 struct MemoryQuestion;
 struct TrainOptions;
 
+/// Throws Failure where stages with as many ranks as are best need fewer of them.
+void requireWorkForAll(const distributed::PipelinePlan &plan, int ranks);
 /// Prints a line for each rank.
 void printMemory(const std::map<int, distributed::RankMemory> &ranks);
 

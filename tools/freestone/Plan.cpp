@@ -42,6 +42,7 @@ std::string describeSources(const TrainOptions &options, bool isExact, bool canB
 /// Compiles the stages, and prints what ranks hold.
 void planExactly(TrainOptions &options, ModelCache &models, const PipelineModel &model,
                  const distributed::PipelinePlan &plan, const train::ArrayFiles *data) {
+  requireWorkForAll(plan, static_cast<int>(options.pipeline.ranks.value_or(1)));
   PipelineJob job(options.pipeline);
   job.compile(models, model, distributed::PipelineChoice::of(plan));
   auto description = train::StepDescription::parse(std::string(job.first().attachment("training.json")));
@@ -63,6 +64,8 @@ void plan(PlanArguments &arguments) {
     distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
     fmt::print("{}{}", distributed::printPlan(plan),
                describeSources(options, arguments.exact, isTrainable && !isProfile(options)));
+    if (auto used = static_cast<int>(plan.schedule.ranks.size()); used < wanted.ranks)
+      fmt::print("{} of {} ranks have no work in it: choose --ranks {}\n", wanted.ranks - used, wanted.ranks, used);
     return plan;
   };
   if (isProfile(options)) {
