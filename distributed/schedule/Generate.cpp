@@ -58,19 +58,22 @@ Generator::Generator(const ScheduleOptions &options) : options(options) {
 
 /// Steps that overlap deal their micro-batches alike. With two versions of the weights, they overlap by less than one.
 void Generator::checkOverlap() const {
-  int even = 1, most = 1;
+  int64_t even = 1, most = 1;
   for (int stage = 0; stage < schedule.stages(); ++stage) {
-    even = std::lcm(even, options.replicas[stage]);
-    most = std::max(most, static_cast<int>(warmUpOf(stage)) * options.replicas[stage]);
+    even = std::lcm(even, int64_t(options.replicas[stage]));
+    most = std::max(most, static_cast<int64_t>(warmUpOf(stage)) * options.replicas[stage]);
   }
-  int least = options.kind == ScheduleKind::DoubleBuffered ? (most + even - 1) / even * even : even;
-  if (options.microBatches < least)
-    throw Error(fmt::format("'{}' needs as many micro-batches a step as are under way: {} are fewer than {}",
-                            nameOf(options.kind), options.microBatches, least));
+  auto roundUp = [&](int64_t count) { return (count + even - 1) / even * even; };
+  int64_t least = options.kind == ScheduleKind::DoubleBuffered ? roundUp(most) : even;
   if (options.microBatches % even != 0)
-    throw Error(fmt::format("'{}' deals the micro-batches of each step evenly to the replicas of a stage: {} are no "
-                            "multiple of {}",
-                            nameOf(options.kind), options.microBatches, even));
+    throw Error(fmt::format("'{}' deals the micro-batches of each step evenly to the replicas of a stage, but {} are no "
+                            "multiple of {}: choose --micro-batches {}",
+                            nameOf(options.kind), options.microBatches, even,
+                            std::max(least, roundUp(options.microBatches))));
+  if (options.microBatches < least)
+    throw Error(fmt::format("'{}' needs as many micro-batches a step as are under way: {} are fewer than {}; choose "
+                            "--micro-batches {}",
+                            nameOf(options.kind), options.microBatches, least, least));
 }
 
 void Generator::placeStages() {
