@@ -173,6 +173,11 @@ class Trainer(_freestone.Trainer):
             source, per_epoch = batches_of(data, self._named), length_of(data)
         if files_of(evaluation):
             options.evaluation_data, evaluation = files_of(evaluation), None
+        elif isinstance(evaluation, Mapping):
+            evaluation = dict(evaluation)
+        elif evaluation is not None:
+            raise InvalidArgument(f"evaluation is a dict of arrays, or files, not {type(evaluation).__name__}; batches go "
+                                  "one by one to evaluate()")
         with (Bar(progress) as bar, tempfile.TemporaryDirectory(prefix="freestone.") as temporary,
               Interrupts() as interrupts):
             options.folder = os.fsdecode(os.fspath(folder)) if folder is not None else os.path.join(temporary, "run")

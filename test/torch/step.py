@@ -49,5 +49,94 @@ def compare(name, make):
         assert_close(actual, expected, f"{name}: the optimizer's state")
 
 
+def both(model, loss, make, calls, change=None):
+    """Steps of a model and of a copy of it by PyTorch; `change` is made to both after the second one."""
+    other = copy.deepcopy(model)
+    pairs = [[model, make(model)], [other, make(other)]]
+    step = compile_step(model, loss, pairs[0][1])
+    for number, (x, y) in enumerate(calls):
+        if number == 2 and change:
+            for pair in pairs:
+                change(*pair)
+        actual = step(x, y)
+        pairs[1][1].zero_grad()
+        expected = loss(other(x), y)
+        expected.backward()
+        pairs[1][1].step()
+        assert_close(actual, expected.detach(), f"the loss of step {number}")
+    for (key, value), expected in zip(model.state_dict().items(), other.state_dict().values(), strict=True):
+        assert_close(value, expected, key)
+    for value, expected in zip(tensors(pairs[0][1]), tensors(pairs[1][1]), strict=True):
+        assert_close(value, expected, "the optimizer's state")
+
+
+def batches(count=4, width=6, classes=6):
+    torch.manual_seed(3)
+    return [(torch.randn(n, width), torch.randn(n, classes)) for n in (5, 8, 5, 13)[:count]]
+
+
+def adam(model):
+    return torch.optim.Adam(model.parameters(), lr=1e-2)
+
+
+def changes():
+    """What a step was compiled for may change between steps."""
+    def model():
+        torch.manual_seed(1)
+        return nn.Sequential(nn.Linear(6, 6, bias=False), nn.BatchNorm1d(6), nn.Tanh(), nn.Linear(6, 6))
+
+    def resume(model, optimizer):
+        optimizer.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+
+    def replace(model, optimizer):
+        model[0].weight.data = model[0].weight.data.clone()
+        model.load_state_dict({key: value.clone() for key, value in model.state_dict().items()})
+
+    loss = nn.functional.mse_loss
+    for change in (lambda model, optimizer: model.eval(), lambda model, optimizer: model[0].weight.requires_grad_(False),
+                   lambda model, optimizer: optimizer.param_groups[0].update(weight_decay=0.1), resume, replace):
+        both(model(), loss, adam, batches(), change)
+
+
+def tied_and_partial():
+    torch.manual_seed(2)
+    tied = nn.Sequential(nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 6))
+    tied[2].weight = tied[0].weight
+    both(tied, nn.functional.mse_loss, adam, batches())
+    plain = nn.Sequential(nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 6))
+    both(plain, nn.functional.mse_loss, lambda model: torch.optim.SGD(model[2].parameters(), lr=0.1), batches())
+
+
+def steps_in_one_cache():
+    """Constants of losses, and the names of parameters, tell programs apart."""
+    class Named(nn.Module):
+        def __init__(self, first, second):
+            super().__init__()
+            self.names = first, second
+            torch.manual_seed(4)
+            setattr(self, first, nn.Linear(6, 6))
+            setattr(self, second, nn.Linear(6, 6))
+
+        def forward(self, x):
+            return getattr(self, self.names[1])(torch.tanh(getattr(self, self.names[0])(x)))
+
+    for names in ("a", "b"), ("b", "a"), ("c", "d"):
+        both(Named(*names), nn.functional.mse_loss, adam, batches(2))
+    for scale in ([1.0, 2, 3, 4, 5, 6], [6.0, 5, 4, 3, 2, 1]):
+        both(nn.Linear(6, 6), lambda result, y: ((result - y)**2 * torch.tensor(scale)).mean(), adam, batches(2))
+
+
+def dropout():
+    model = nn.Sequential(nn.Linear(6, 64), nn.Dropout(0.5), nn.Linear(64, 6))
+    step = compile_step(model, nn.functional.mse_loss, adam(model))
+    x, y = batches()[0]
+    losses = [step(x, y).item() for _ in range(60)]
+    assert losses[0] != losses[1] and losses[-1] < losses[0], losses
+
+
 for name, make in OPTIMIZERS.items():
     compare(name, make)
+changes()
+tied_and_partial()
+steps_in_one_cache()
+dropout()

@@ -8,6 +8,7 @@ import time
 
 import torch
 
+from freestone.errors import InvalidArgument
 from freestone.torch.calls import read_call, write_call
 from freestone.torch.compiled import CompiledGraph, obtain
 from freestone.torch.counters import counters
@@ -78,6 +79,8 @@ def asks_for_whole_graph() -> bool:
 
 def freestone(module: torch.fx.GraphModule, example_inputs, **options):
     """`torch.compile(model, backend="freestone")`."""
+    if given := {**options.pop("options", {}), **options}:
+        raise InvalidArgument(f"the backend freestone has no options, such as {sorted(given)[0]!r}: leave them out")
     # AOTAutograd's cache keeps our graphs apart from those of other backends and versions; it keeps both directions of a
     # training at once.
     tag = f"{torch.compiler.config.cache_key_tag} freestone {identity()}"

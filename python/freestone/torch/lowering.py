@@ -18,8 +18,7 @@ from freestone.torch.sizes import size_of
 
 #: Nodes that only check what Dynamo's guards ensure.
 CHECKS = {getattr(getattr(torch.ops.aten, name), overload) for name, overload in (
-    ("_assert_scalar", "default"), ("_assert_async", "msg"), ("_assert_async", "default"),
-    ("_assert_tensor_metadata", "default"), ("sym_constrain_range", "default"),
+    ("_assert_scalar", "default"), ("_assert_tensor_metadata", "default"), ("sym_constrain_range", "default"),
     ("sym_constrain_range_for_size", "default"))}
 _PLACEMENT = {"layout", "device", "pin_memory", "memory_format", "non_blocking", "copy"}
 _SYMBOLIC = {python.add: "add", python.sub: "sub", python.mul: "mul", python.truediv: "div", python.pow: "pow"}

@@ -93,7 +93,11 @@ def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool):
         try:
             fused = _compile_fused(module, support, compile_whole)
         except Unlowered as problem:
-            refused[_original(module, problem.node)] = problem.reason
+            node = _original(module, problem.node)
+            if node in refused:  # a part can't be compiled for a reason that leaving out its operators does not change
+                say(node, problem.reason)
+                return _eager(module)
+            refused[node] = problem.reason
             continue
         for node, reason in named.items():
             say(node, reason)

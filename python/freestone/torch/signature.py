@@ -20,6 +20,12 @@ class Unlowered(Exception):
         self.node, self.reason = node, reason
 
 
+def name_of_target(target) -> str:
+    """The same in every process, which the address of a function is not."""
+    is_operator = isinstance(target, (torch._ops.OpOverload, torch._ops.HigherOrderOperator))
+    return str(target) if is_operator else f"{target.__module__}.{target.__qualname__}"
+
+
 @dataclasses.dataclass
 class Input:
     """An input of the program: the number of an argument or the name of an attribute of the module.
@@ -178,7 +184,7 @@ class Signature:
         for node in self.nodes:
             given = self.inputs.get(node)
             where = f" {given.dtype}{given.shape} {given.order} {given.symbol}" if given else ""
-            lines.append(f"%{numbers[node]} {node.op} {node.target if node.op == 'call_function' else ''}"
+            lines.append(f"%{numbers[node]} {node.op} {name_of_target(node.target) if node.op == 'call_function' else ''}"
                          f" {text(node.args)} {text(node.kwargs)} {len(node.users)}{where} {known(node.meta.get('val'))}")
         lines += [f"output %{numbers[output.node]} {output.order}" for output in self.results]
         return "\n".join(lines)

@@ -9,7 +9,7 @@ import inspect
 import torch
 from torch.utils import _pytree as pytree
 
-from freestone.errors import Unsupported
+from freestone.errors import InvalidArgument, Unsupported
 from freestone.torch.calls import new_seed
 from freestone.torch.compiled import obtain
 from freestone.torch.counters import counters
@@ -26,7 +26,8 @@ class Step:
     Calls take a batch, the arguments of the model and then what the loss takes besides the model's result, and return
     the loss, a tensor that is computed when the call returns. Parameters, buffers and the optimizer's state are updated
     where PyTorch has them, so that `state_dict` of both works; gradients are not kept. The learning rates of the
-    optimizer's groups may change from step to step; other options must not.
+    optimizer's groups may change from step to step. What else the step depends on (modes of modules, `requires_grad`,
+    other options of the optimizer, which tensors these are) is looked at in each call, and compiled anew if it differs.
     """
 
     def __init__(self, model: torch.nn.Module, loss_fn, optimizer: torch.optim.Optimizer):
@@ -35,8 +36,14 @@ class Step:
 
     def __call__(self, *batch):
         tensors, spec = pytree.tree_flatten(batch)
+        for number, value in enumerate(tensors):
+            if not isinstance(value, torch.Tensor):
+                raise InvalidArgument(f"element {number} of the batch is of type {type(value).__name__}: a step takes tensors")
+        held, settings = _tensors(self), _settings(self)
+        if self.programs and list(map(id, self.programs[-1].held)) != list(map(id, held)):
+            self.programs.clear()
         for program in self.programs:
-            if program.fits(tensors, spec):
+            if program.settings == settings and program.fits(tensors, spec):
                 return program.run(tensors)
         _start_state(self.optimizer)
         self.programs.append(_Program(self, tensors, spec))
@@ -50,6 +57,28 @@ def compile_step(model: torch.nn.Module, loss_fn, optimizer: torch.optim.Optimiz
     batch may differ from call to call. Raises Unsupported at the first call, with the operator that can't be compiled.
     """
     return Step(model, loss_fn, optimizer)
+
+
+def _named_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return dict([*model.named_parameters(remove_duplicate=False), *model.named_buffers(remove_duplicate=False)])
+
+
+def _tensors(step: Step) -> list[torch.Tensor]:
+    """The tensors that a step updates."""
+    held = list(_named_tensors(step.model).values())
+    for group in step.optimizer.param_groups:
+        for parameter in group["params"]:
+            held.append(parameter)
+            held += [value for value in step.optimizer.state.get(parameter, {}).values() if isinstance(value, torch.Tensor)]
+    return held
+
+
+def _settings(step: Step) -> list:
+    """What a step was compiled for besides tensors."""
+    groups = [{name: value for name, value in group.items() if name not in ("params", "lr")}
+              for group in step.optimizer.param_groups]
+    return [groups, [module.training for module in step.model.modules()],
+            [parameter.requires_grad for parameter in step.model.parameters()]]
 
 
 def _start_state(optimizer: torch.optim.Optimizer) -> None:
@@ -129,6 +158,16 @@ def _trace_update(optimizer, names, parameters, mode):
     return module, states
 
 
+def _constants(signature: Signature) -> list[torch.Tensor]:
+    """The tensors that a graph has as attributes, in order."""
+    return [getattr(signature.module, node.target).contiguous() for node in signature.nodes if node.op == "get_attr"]
+
+
+def _digest(tensor: torch.Tensor) -> str:
+    content = tensor.detach().reshape(-1).view(torch.uint8).numpy().tobytes()
+    return f"{tensor.dtype}{list(tensor.shape)} {hashlib.sha256(content).hexdigest()}"
+
+
 class _Program:
     """The program of batches of one structure, and of all sizes that its guards allow."""
 
@@ -138,6 +177,7 @@ class _Program:
         from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
         self.optimizer, self.spec = step.optimizer, spec
+        self.held, self.settings = _tensors(step), _settings(step)
         self.types = [(tensor.dtype, tensor.dim()) for tensor in tensors]
         environment = ShapeEnv()
         mode = FakeTensorMode(shape_env=environment, allow_non_fake_inputs=True)
@@ -150,8 +190,12 @@ class _Program:
         with FakeCopyMode(mode):
             shadow = copy.deepcopy(step.model)
         fakes = [fake(tensor) for tensor in tensors]
-        self.joint, self.roles = aot_export_module(_Loss(shadow, step.loss_fn, spec), fakes, trace_joint=True,
-                                                   output_loss_index=0, decompositions=decompositions())
+        try:
+            self.joint, self.roles = aot_export_module(_Loss(shadow, step.loss_fn, spec), fakes, trace_joint=True,
+                                                       output_loss_index=0, decompositions=decompositions())
+        except Exception as error:
+            raise Unsupported("the training step can't be traced: give tensors of the loss as arguments of the step, and "
+                              f"set requires_grad of parameters without a gradient to False ({error})") from error
         self.dims = [(i, axis) for i, tensor in enumerate(fakes) for axis, size in enumerate(tensor.shape)
                      if isinstance(size, torch.SymInt)]
         sizes = [fakes[i].shape[axis] for i, axis in self.dims]
@@ -160,15 +204,19 @@ class _Program:
         self.static = [[size if not isinstance(size, torch.SymInt) else None for size in tensor.shape]
                        for tensor in fakes]
 
-        owners = {f"model.{name}": tensor for name, tensor in
-                  [*step.model.named_parameters(remove_duplicate=False), *step.model.named_buffers(remove_duplicate=False)]}
-        gradients = self.roles.backward_signature.gradients_to_parameters
-        self.trained = list(gradients.values())
+        owners = {f"model.{name}": tensor for name, tensor in _named_tensors(step.model).items()}
+        #: By each name of a tensor, the first one: tied parameters have several.
+        first: dict[int, str] = {}
+        self.canonical = {name: first.setdefault(id(tensor), name) for name, tensor in owners.items()}
+        #: Of the joint graph's gradients, in order.
+        self.gradients = [self.canonical[name] for name in
+                          self.roles.backward_signature.gradients_to_parameters.values()]
+        updated = {id(parameter) for group in step.optimizer.param_groups for parameter in group["params"]}
+        self.trained = [name for name in dict.fromkeys(self.gradients) if id(owners[name]) in updated]
         self.update, states = _trace_update(step.optimizer, self.trained, owners, mode)
         #: By name, as PyTorch holds them.
-        self.values = {name: owners[name] for name in [*self.roles.parameters, *self.roles.buffers]}
-        self.held = {f"{owner}/{key}": step.optimizer.state[owners[owner]] for owner, key in states}
-        self.keys = {f"{owner}/{key}": key for owner, key in states}
+        self.values = {self.canonical[name]: owners[name] for name in [*self.roles.parameters, *self.roles.buffers]}
+        self.states = {f"{owner}/{key}": step.optimizer.state[owners[owner]][key] for owner, key in states}
         returned = next(reversed(self.joint.graph.nodes)).args[0]
         self.loss_type = returned[len(self.roles.buffers_to_mutate)].meta["val"].dtype
         self._compile()
@@ -184,7 +232,9 @@ class _Program:
 
     def _compile(self) -> None:
         joint, update = Signature(self.joint), Signature(self.update)
-        key = "training step\n" + joint.key() + "\n" + update.key()
+        places = [(joint.placeholders.index(node), self._name_of(node)) for node in joint.placeholders]
+        key = "\n".join(["training step", joint.key(), update.key(), *map(_digest, _constants(joint) + _constants(update)),
+                         str([places, self.gradients, self.trained, list(self.states), self.canonical])])
         digest = hashlib.sha256(key.encode()).hexdigest()
         try:
             # States keep the layout of PyTorch, which reads them too.
@@ -207,43 +257,47 @@ class _Program:
 
         user_inputs = list(self.roles.user_inputs)
         for node in joint.placeholders:
-            if node.name in self.roles.inputs_to_parameters:
-                name = self.roles.inputs_to_parameters[node.name]
-                values[node] = add_state(name, self.values[name])
-            elif node.name in self.roles.inputs_to_buffers:
-                name = self.roles.inputs_to_buffers[node.name]
-                values[node] = add_state(name, self.values[name])
+            if name := self._name_of(node):
+                values[node] = named.get(name) or add_state(name, self.values[name])
             else:
                 shape = [str(size) for size in node.meta["val"].shape]
                 number = builder.input(f"batch{user_inputs.index(node.name)}", name_of(node.meta["val"].dtype), shape)
                 values[node] = graph.tensor(number)
+        # Inputs are given in this order; a seed, which random numbers add, is the last one.
+        rates = [graph.tensor(builder.input(f"rate{number}", "f64", []))
+                 for number in range(len(self.optimizer.param_groups))]
         self._add_constants(graph, joint, values)
         lower_nodes(graph, joint.nodes, values)
         # The new values of buffers, the loss, the gradients.
         results = [values[node] for node in joint.nodes[-1].args[0]]
-        mutated = list(self.roles.buffers_to_mutate.values())
-        gradients = dict(zip(self.trained, results[len(mutated) + 1:], strict=True))
+        mutated = [self.canonical[name] for name in self.roles.buffers_to_mutate.values()]
+        gradients = {}
+        for name, gradient in zip(self.gradients, results[len(mutated) + 1:], strict=True):
+            gradients[name] = gradients[name] + gradient if name in gradients else gradient
         given = [named[name] for name in self.trained] + [gradients[name] for name in self.trained]
-        given += [add_state(name, self.held[name][self.keys[name]]) for name in self.held]
-        given += [graph.tensor(builder.input(f"rate{number}", "f64", []))
-                  for number in range(len(self.optimizer.param_groups))]
+        given += [add_state(name, tensor) for name, tensor in self.states.items()]
+        given += rates
         moved = dict(zip(update.placeholders, given, strict=True))
         self._add_constants(graph, update, moved)
         lower_nodes(graph, update.nodes, moved)
         builder.output("loss", results[len(mutated)].number)
         renewed = [moved[node] for node in update.nodes[-1].args[0]]
-        for name, value in zip([*mutated, *self.trained, *self.held], results[:len(mutated)] + renewed, strict=True):
+        for name, value in zip([*mutated, *self.trained, *self.states], results[:len(mutated)] + renewed, strict=True):
             builder.update(name, cast(value, named[name].dtype).number)
+
+    def _name_of(self, node: torch.fx.Node) -> str | None:
+        """Of the parameter or buffer that a placeholder is, if it is one."""
+        name = self.roles.inputs_to_parameters.get(node.name) or self.roles.inputs_to_buffers.get(node.name)
+        return name and self.canonical[name]
 
     @staticmethod
     def _add_constants(graph: Graph, signature: Signature, values: dict) -> None:
-        for node in signature.nodes:
-            if node.op == "get_attr":
-                tensor = getattr(signature.module, node.target).contiguous()
-                values[node] = graph.constant(tensor, name_of(tensor.dtype))
+        nodes = [node for node in signature.nodes if node.op == "get_attr"]
+        for node, tensor in zip(nodes, _constants(signature), strict=True):
+            values[node] = graph.constant(tensor, name_of(tensor.dtype))
 
     def run(self, tensors):
-        states = [self.values[name] if name in self.values else self.held[name][self.keys[name]] for name in self.order]
+        states = [self.values[name] if name in self.values else self.states[name] for name in self.order]
         pointers = [state.data_ptr() for state in states]
         if pointers != self.placed:
             states = self._align(states)

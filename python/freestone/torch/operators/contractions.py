@@ -151,6 +151,13 @@ def attention_weights(q, k, mask, causal, scale):
     return scores, scale
 
 
+def open_rows(mask):
+    """The rows of which a mask leaves anything, with a last axis of 1."""
+    if mask.dtype == "i1":
+        return reduce("max", cast(mask, "f32"), [mask.rank - 1], True) > 0
+    return unary("not", unary("isinf_neg", reduce("max", mask, [mask.rank - 1], True)))
+
+
 @operator("_scaled_dot_product_flash_attention_for_cpu")
 def attention(graph, q, k, v, dropout=0.0, causal=False, *, attn_mask=None, scale=None):
     if dropout:
@@ -167,12 +174,16 @@ def attention(graph, q, k, v, dropout=0.0, causal=False, *, attn_mask=None, scal
         weights = graph.apply("softmax", [scores], axis=scores.rank - 1)
         logarithms = scores
     y = graph.apply("matmul", [cast(weights, v.dtype), v], type=wide(v.dtype))
+    if attn_mask is not None:  # a row that sees nothing gives zeros
+        y = select(open_rows(attn_mask), y, 0.0)
     return [cast(y, q.dtype), logarithms]
 
 
 @operator("_scaled_dot_product_flash_attention_for_cpu_backward")
 def attention_backward(graph, g, q, k, v, out, logarithms, dropout, causal, *, attn_mask=None, scale=None):
     scores, scale = attention_weights(q, k, attn_mask, causal, scale)
+    if attn_mask is not None:
+        logarithms = select(unary("isinf_neg", logarithms), 0.0, logarithms)
     weights = unary("exp", scores - unsqueeze(logarithms, logarithms.rank))
     last = q.rank - 1
 

@@ -35,7 +35,7 @@ for function in ("floor", "ceil", "round", "trunc"):
 pointwise("abs", lambda x: x if x.dtype[0] == "u" or x.dtype == "i1" else unary("abs", x))
 pointwise("neg", lambda x: 0 - x if x.dtype[0] == "u" else -x)
 pointwise("sign sgn", lambda x: x if x.dtype == "i1" else cast(x > 0, x.dtype) if x.dtype[0] == "u" else unary("sign", x))
-pointwise("bitwise_not logical_not", lambda x: unary("not", x))
+pointwise("bitwise_not", lambda x: unary("not", x))
 pointwise("logical_not", lambda x: equal(x, 0), BOOL)
 pointwise("isinf", lambda x: unary("isinf_pos", x) | unary("isinf_neg", x) if x.dtype in FLOATS else unequal(x, x), BOOL)
 

@@ -89,10 +89,6 @@ def max_pool3d_backward(graph, g, x, size, stride, padding, dilation, ceil, indi
     return scatter_to_maxima(graph, g, x, 3, indices)
 
 
-def average_window(graph, x, places, spatial, size, stride, padding):
-    return Window(x, places, spatial, size, stride, padding)
-
-
 def window_counts(graph, x, window, spatial, include_padding, divisor):
     """By how many elements each window is divided: a number, or a tensor of the places."""
     if divisor:
@@ -104,7 +100,7 @@ def window_counts(graph, x, window, spatial, include_padding, divisor):
         return float(product(window.size))
     ones = splat(graph, 1.0, "f32", x.shape[x.rank - spatial:])
     if include_padding:
-        low = [0] * 0 + list(window.low)
+        low = list(window.low)
         ones = pad(ones, low, low, 1.0)
         attributes = dict(window.attributes(), low=[0] * spatial,
                           high=[high - low for high, low in zip(window.high, window.low)])

@@ -71,7 +71,8 @@ def normal(graph, x, mean=0.0, deviation=1.0, **keywords):
 
 @operator("exponential")
 def exponential(graph, x, rate=1.0, **keywords):
-    return cast(unary("log1p", -uniform(graph, x.shape)) * (-1 / rate), x.dtype)
+    # Numbers are multiples of 2^-24, of which 0 would give 0: the distribution has none.
+    return cast(unary("log", maximum(uniform(graph, x.shape), 2.0**-25)) * (-1 / rate), x.dtype)
 
 
 @operator("randint.low", "randint_like.low_dtype")
