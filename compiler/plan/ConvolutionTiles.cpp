@@ -15,26 +15,31 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   int64_t width = tiling.getKernel().getWidth(), lanes = tiling.getKernel().getLanes();
   ConvolutionTiles tiles;
   tiles.tiling = tiling;
-  // Blocks of about equal size, at most `most`.
-  auto divide = [&](Expr extent, Expr most, Expr &count, Expr &step) {
-    count = Expr::max(constant(1), Expr::ceilDiv(extent, most));
+  // Blocks of about equal size, at most `most`; none of nothing. No maxima, which expand into several terms, where a size
+  // of 0 leaves nothing to compute: factors of the number of tiles.
+  auto divide = [](Expr extent, Expr most, Expr &count, Expr &step) {
+    count = Expr::ceilDiv(extent, most);
     step = Expr::ceilDiv(extent, count);
   };
   int64_t rowUnit = form.pooling ? form.pooling->rows : 1, pixelUnit = form.pooling ? form.pooling->pixels : 1;
-  divide(Expr::floorDiv(form.getPixels(), pixelUnit), constant(std::max<int64_t>(1, tiling.getPixels() / pixelUnit)),
-         tiles.pixelBlocks, tiles.pixelStep);
+  int64_t mostPixels = std::max<int64_t>(1, tiling.getPixels() / pixelUnit);
+  divide(Expr::floorDiv(form.getPixels(), pixelUnit), constant(mostPixels), tiles.pixelBlocks, tiles.pixelStep);
   tiles.pixelStep = tiles.pixelStep * pixelUnit;
-  Expr rows = Expr::floorDiv(constant(tiling.getArea()), Expr::max(constant(1), tiles.pixelStep * rowUnit));
-  divide(Expr::floorDiv(form.getRows(), rowUnit), Expr::max(constant(1), rows), tiles.rowBlocks, tiles.rowStep);
+  Expr rows = Expr::floorDiv(constant(tiling.getArea()), tiles.pixelStep * rowUnit);
+  if (tiling.getArea() < mostPixels * pixelUnit * rowUnit)
+    rows = Expr::max(constant(1), rows);
+  divide(Expr::floorDiv(form.getRows(), rowUnit), rows, tiles.rowBlocks, tiles.rowStep);
   tiles.rowStep = tiles.rowStep * rowUnit;
   // Few blocks of pixels have fewer panels each: there must be enough tiles for all workers.
-  Expr others = Expr::max(constant(1), contraction.getExtent(contraction.outer) * tiles.rowBlocks * tiles.pixelBlocks);
+  Expr others = contraction.getExtent(contraction.outer) * tiles.rowBlocks * tiles.pixelBlocks;
   Expr panels = Expr::ceilDiv(contraction.getExtent(contraction.m), width), panelStep;
   Expr most = Expr::floorDiv(panels * others, tiling.getLeastTiles());
   divide(panels, Expr::max(constant(1), Expr::min(constant(tiling.getPanels()), most)), tiles.columnBlocks, panelStep);
   tiles.columnStep = panelStep * width;
-  divide(contraction.getExtent(contraction.k.front()), constant(tiling.getChannels()), tiles.channelBlocks,
-         tiles.channelStep);
+  // Sums over no channels are zeros, which a block writes.
+  Expr channels = contraction.getExtent(contraction.k.front());
+  tiles.channelBlocks = Expr::max(constant(1), Expr::ceilDiv(channels, constant(tiling.getChannels())));
+  tiles.channelStep = Expr::ceilDiv(channels, tiles.channelBlocks);
   tiles.tiles = contraction.getExtent(contraction.outer) * tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks;
 
   // Rows are copied in whole vectors.
