@@ -146,6 +146,8 @@ TEST_F(ExprTest, EvaluationStopsAtOverflow) {
   auto billions = [](llvm::StringRef) -> std::optional<int64_t> { return int64_t(1) << 40; };
   EXPECT_EQ((s + b).evaluate(billions), int64_t(1) << 41);
   EXPECT_FALSE((s * b).evaluate(billions));
+  EXPECT_EQ((s * b - s * h + s).evaluate(billions), int64_t(1) << 40);
+  EXPECT_FALSE((2 * s * b - s * h + s).evaluate(billions));
   EXPECT_FALSE(s.evaluate([](llvm::StringRef) { return std::nullopt; }));
 }
 

@@ -23,7 +23,7 @@ constexpr int64_t lowest = std::numeric_limits<int64_t>::min();
 class Machine {
 public:
   void set(Value value, int64_t number) { values[value] = {number, false}; }
-  int64_t get(Value value) { return values.lookup(value).number; }
+  int64_t get(Value value) { return static_cast<int64_t>(values.lookup(value).number); }
 
   void run(Block &block) {
     for (Operation &op : block)
@@ -33,17 +33,22 @@ public:
 
 private:
   struct Cell {
-    int64_t number;
+    /// Of 64 or 128 bits.
+    __int128 number;
     /// The overflow bit of the pairs that LLVM's checked arithmetic returns.
     bool overflow;
   };
 
   Cell execute(Operation &op) {
-    auto number = [&](unsigned i) { return values.lookup(op.getOperand(i)).number; };
+    auto wide = [&](unsigned i) { return values.lookup(op.getOperand(i)).number; };
+    auto number = [&](unsigned i) { return static_cast<int64_t>(wide(i)); };
     auto unsignedNumber = [&](unsigned i) { return static_cast<uint64_t>(number(i)); };
+    auto isWide = [&] { return op.getOperand(0).getType().isInteger(128); };
     Cell cell{0, false};
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       return {cast<IntegerAttr>(constant.getValue()).getInt(), false};
+    if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && isWide())
+      return {wide(0) != wide(1), false};
     if (auto compare = dyn_cast<arith::CmpIOp>(op))
       return {applyCmpPredicate(compare.getPredicate(), APInt(64, unsignedNumber(0)), APInt(64, unsignedNumber(1))),
               false};
@@ -53,14 +58,14 @@ private:
     }
     if (isa<arith::SelectOp>(op))
       cell.number = number(0) ? number(1) : number(2);
-    else if (isa<arith::ExtUIOp>(op))
+    else if (isa<arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp>(op))
       cell.number = number(0);
     else if (isa<arith::AddIOp>(op))
-      cell.number = unsignedNumber(0) + unsignedNumber(1);
+      cell.number = static_cast<int64_t>(unsignedNumber(0) + unsignedNumber(1));
     else if (isa<arith::SubIOp>(op))
-      cell.number = unsignedNumber(0) - unsignedNumber(1);
+      cell.number = static_cast<int64_t>(unsignedNumber(0) - unsignedNumber(1));
     else if (isa<arith::MulIOp>(op))
-      cell.number = unsignedNumber(0) * unsignedNumber(1);
+      cell.number = static_cast<int64_t>(unsignedNumber(0) * unsignedNumber(1));
     else if (isa<arith::OrIOp>(op))
       cell.number = number(0) | number(1);
     else if (isa<arith::ShRSIOp>(op))
@@ -70,15 +75,28 @@ private:
     else if (isa<arith::MaxSIOp>(op))
       cell.number = std::max(number(0), number(1));
     else if (isa<LLVM::SAddWithOverflowOp>(op))
-      cell.overflow = __builtin_add_overflow(number(0), number(1), &cell.number);
+      cell = checked([](auto lhs, auto rhs, auto *result) { return __builtin_add_overflow(lhs, rhs, result); }, wide(0),
+                     wide(1), isWide());
     else if (isa<LLVM::SSubWithOverflowOp>(op))
-      cell.overflow = __builtin_sub_overflow(number(0), number(1), &cell.number);
+      cell = checked([](auto lhs, auto rhs, auto *result) { return __builtin_sub_overflow(lhs, rhs, result); }, wide(0),
+                     wide(1), isWide());
     else if (isa<LLVM::SMulWithOverflowOp>(op))
-      cell.overflow = __builtin_mul_overflow(number(0), number(1), &cell.number);
+      cell = checked([](auto lhs, auto rhs, auto *result) { return __builtin_mul_overflow(lhs, rhs, result); }, wide(0),
+                     wide(1), isWide());
     else if (isa<arith::DivSIOp, arith::RemSIOp>(op))
       cell.number = divide(number(0), number(1), isa<arith::RemSIOp>(op));
     else
       ADD_FAILURE() << "unexpected operation " << op.getName().getStringRef().str();
+    return cell;
+  }
+
+  template <typename Operation> static Cell checked(Operation operation, __int128 lhs, __int128 rhs, bool isWide) {
+    Cell cell{0, false};
+    int64_t narrow;
+    cell.overflow = isWide ? operation(lhs, rhs, &cell.number)
+                           : operation(static_cast<int64_t>(lhs), static_cast<int64_t>(rhs), &narrow);
+    if (!isWide)
+      cell.number = narrow;
     return cell;
   }
 
@@ -148,6 +166,7 @@ TEST_F(LoweringTest, Polynomials) {
   check("s");
   check("4*s + 1");
   check("b*s*768 - b + 3*x*x");
+  check("b*s*x - 3*b*s + 7*s*s*x - b*x*x");
 }
 
 TEST_F(LoweringTest, Divisions) {

@@ -37,27 +37,39 @@ static std::optional<int64_t> evaluateAtom(Expr atom, ValueOf valueOf) {
   }
 }
 
-static std::optional<int64_t> evaluateTerm(const Term &term, ValueOf valueOf) {
-  int64_t product = term.coefficient;
+bool Expr::mayCancel() const {
+  auto isProduct = [](const Term &term) { return term.factors.size() > 1; };
+  return llvm::any_of(terms(), [&](const Term &term) { return isProduct(term) && term.coefficient < 0; }) &&
+         llvm::any_of(terms(), [&](const Term &term) { return isProduct(term) && term.coefficient > 0; });
+}
+
+template <typename Word> static std::optional<Word> evaluateTerm(const Term &term, ValueOf valueOf) {
+  Word product = term.coefficient;
   for (const Factor &factor : term.factors) {
     std::optional<int64_t> value = evaluateAtom(factor.atom, valueOf);
     if (!value)
       return std::nullopt;
     for (unsigned i = 0; i < factor.power; ++i)
-      if (llvm::MulOverflow(product, *value, product))
+      if (__builtin_mul_overflow(product, static_cast<Word>(*value), &product))
         return std::nullopt;
   }
   return product;
 }
 
+template <typename Word> static std::optional<int64_t> evaluateSum(ArrayRef<Term> terms, ValueOf valueOf) {
+  Word sum = 0;
+  for (const Term &term : terms) {
+    std::optional<Word> value = evaluateTerm<Word>(term, valueOf);
+    if (!value || __builtin_add_overflow(sum, *value, &sum))
+      return std::nullopt;
+  }
+  if (sum != static_cast<int64_t>(sum))
+    return std::nullopt;
+  return static_cast<int64_t>(sum);
+}
+
 std::optional<int64_t> Expr::evaluate(ValueOf valueOf) const {
   if (isInvalid())
     return std::nullopt;
-  int64_t sum = 0;
-  for (const Term &term : terms()) {
-    std::optional<int64_t> value = evaluateTerm(term, valueOf);
-    if (!value || llvm::AddOverflow(sum, *value, sum))
-      return std::nullopt;
-  }
-  return sum;
+  return mayCancel() ? evaluateSum<__int128>(terms(), valueOf) : evaluateSum<int64_t>(terms(), valueOf);
 }

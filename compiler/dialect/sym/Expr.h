@@ -80,8 +80,8 @@ public:
   /// Adds the names of the symbols in the order in which they are printed.
   void collectSymbols(llvm::SetVector<mlir::StringAttr> &symbols) const;
 
-  /// The value, or nothing where a symbol has none, an intermediate result leaves 64 bits, or the expression is
-  /// invalid.
+  /// The value, or nothing where a symbol has none, an intermediate result leaves 64 bits (128 within sums that may
+  /// cancel), or the expression is invalid.
   std::optional<int64_t> evaluate(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf) const;
 
   Kind kind() const;
@@ -92,6 +92,9 @@ public:
   llvm::ArrayRef<Term> terms() const;
   /// The constant term.
   int64_t constantTerm() const;
+  /// Whether products of both signs are summed: minima and maxima of expanded products leave 64 bits where their sum
+  /// does not.
+  bool mayCancel() const;
 
   /// A total order by the text of names, never by addresses: negative, zero or positive.
   static int compare(Expr lhs, Expr rhs);

@@ -17,7 +17,7 @@ public:
   Value lower(Expr expr);
 
 private:
-  Value lowerTerm(const Term &term);
+  Value lowerTerm(const Term &term, Type word);
   Value lowerAtom(Expr atom);
   Value lowerDivision(Expr atom);
   Value lowerConstantDivision(Value dividend, int64_t divisor);
@@ -37,10 +37,18 @@ private:
   template <typename Plain, typename Checked> Value emit(Value lhs, Value rhs) {
     if (!overflow)
       return Plain::create(builder, location, lhs, rhs);
-    auto pair = LLVM::LLVMStructType::getLiteral(builder.getContext(), {builder.getI64Type(), builder.getI1Type()});
+    auto pair = LLVM::LLVMStructType::getLiteral(builder.getContext(), {lhs.getType(), builder.getI1Type()});
     Value both = Checked::create(builder, location, pair, lhs, rhs);
     accumulate(LLVM::ExtractValueOp::create(builder, location, both, 1));
     return LLVM::ExtractValueOp::create(builder, location, both, 0);
+  }
+
+  /// From 128 bits, where it must fit.
+  Value narrow(Value wide) {
+    Value value = arith::TruncIOp::create(builder, location, builder.getI64Type(), wide);
+    Value same = arith::ExtSIOp::create(builder, location, wide.getType(), value);
+    accumulate(compare(arith::CmpIPredicate::ne, same, wide));
+    return value;
   }
 
   void accumulate(Value flag) {
@@ -118,12 +126,14 @@ Value ExprLowering::lowerAtom(Expr atom) {
 }
 
 /// Operations in the order of `evaluate`, so that both overflow for the same values.
-Value ExprLowering::lowerTerm(const Term &term) {
+Value ExprLowering::lowerTerm(const Term &term, Type word) {
   Value product;
   if (term.factors.empty() || term.coefficient != 1)
-    product = constant(term.coefficient);
+    product = arith::ConstantIntOp::create(builder, location, word, term.coefficient);
   for (const Factor &factor : term.factors) {
     Value value = lowerAtom(factor.atom);
+    if (value.getType() != word)
+      value = arith::ExtSIOp::create(builder, location, word, value);
     for (unsigned i = 0; i < factor.power; ++i)
       product = product ? multiply(product, value) : value;
   }
@@ -131,11 +141,14 @@ Value ExprLowering::lowerTerm(const Term &term) {
 }
 
 Value ExprLowering::lower(Expr expr) {
+  bool isWide = overflow && expr.mayCancel();
   Value sum;
   for (const Term &term : expr.terms()) {
-    Value value = lowerTerm(term);
+    Value value = lowerTerm(term, builder.getIntegerType(isWide ? 128 : 64));
     sum = sum ? add(sum, value) : value;
   }
+  if (isWide)
+    return narrow(sum);
   return sum ? sum : constant(0);
 }
 
