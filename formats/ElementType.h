@@ -12,9 +12,13 @@
 
 namespace freestone::formats {
 
-/// Bytes of one element.
+/// Bytes of one element; 1 of those that share a byte, of which it holds `elementsPerByte`, the first in its lowest bits.
 size_t elementBytes(freestone_dtype dtype);
+size_t elementsPerByte(freestone_dtype dtype);
+DLDataType dlpackType(freestone_dtype dtype);
 bool isFloat(freestone_dtype dtype);
+/// Whether models only store, move and cast elements of this type: float8, float4, and integers below a byte.
+bool isStorageOnly(freestone_dtype dtype);
 /// "f32"
 std::string_view typeName(freestone_dtype dtype);
 std::optional<freestone_dtype> typeFromName(std::string_view name);

@@ -123,7 +123,8 @@ struct NpyType {
 static constexpr NpyType npyTypes[] = {
     {"f2", FREESTONE_F16}, {"V2", FREESTONE_BF16}, {"f4", FREESTONE_F32}, {"f8", FREESTONE_F64}, {"b1", FREESTONE_I1},
     {"i1", FREESTONE_I8},  {"i2", FREESTONE_I16},  {"i4", FREESTONE_I32}, {"i8", FREESTONE_I64}, {"u1", FREESTONE_U8},
-    {"u2", FREESTONE_U16}, {"u4", FREESTONE_U32},  {"u8", FREESTONE_U64}};
+    {"u2", FREESTONE_U16}, {"u4", FREESTONE_U32},  {"u8", FREESTONE_U64},  {"f1", FREESTONE_F8E5M2}};
+static constexpr std::string_view unnamedType = "V1";
 
 static freestone_dtype parseDescr(const std::string &descr, bool &swapped) {
   size_t order = descr.find_first_of("<>|=") == 0 ? 1 : 0;
@@ -131,6 +132,8 @@ static freestone_dtype parseDescr(const std::string &descr, bool &swapped) {
   for (const NpyType &type : npyTypes)
     if (descr.substr(order) == type.descr)
       return type.dtype;
+  if (descr.substr(order) == unnamedType)
+    return FREESTONE_U8;
   throw FormatError(fmt::format("the element type '{}' is not supported", descr));
 }
 
@@ -174,6 +177,7 @@ NpyHeader parseNpyHeader(Bytes file) {
   NpyHeader header;
   bool swapped = false;
   header.dtype = parseDescr(dictionary.descr, swapped);
+  header.isUnnamed = dictionary.descr.ends_with(unnamedType);
   header.bigEndian = swapped && elementBytes(header.dtype) > 1;
   header.fortranOrder = dictionary.fortranOrder && dictionary.shape.size() > 1;
   header.shape = std::move(dictionary.shape);
@@ -201,12 +205,13 @@ void copyNpyElements(Bytes file, const NpyHeader &header, void *target) {
 std::string formatNpyHeader(freestone_dtype dtype, const std::vector<int64_t> &shape) {
   const NpyType *type =
       std::find_if(std::begin(npyTypes), std::end(npyTypes), [&](const NpyType &t) { return t.dtype == dtype; });
+  std::string_view descr = type == std::end(npyTypes) ? unnamedType : type->descr;
   std::string sizes = fmt::format("{}", fmt::join(shape, ", "));
   if (shape.size() == 1)
     sizes += ',';
-  char order = elementBytes(dtype) == 1 ? '|' : '<';
+  char order = elementBytes(dtype) == 1 && !isStorageOnly(dtype) ? '|' : '<';
   std::string text =
-      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order, type->descr, sizes);
+      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order, descr, sizes);
   // NumPy ends the header with a newline and aligns the elements to 64 bytes.
   size_t prefix = magic.size() + 4;
   text.append((64 - (prefix + text.size() + 1) % 64) % 64, ' ').push_back('\n');

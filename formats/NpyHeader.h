@@ -1,4 +1,5 @@
-// NumPy's .npy files. bf16, which NumPy lacks, is the type '<V2' as of `ml_dtypes`.
+// NumPy's .npy files. Types that NumPy lacks are as of `ml_dtypes`: bf16 is '<V2', f8e5m2 '<f1', and all others whose
+// elements are a byte or less are '<V1', one byte an element.
 #ifndef FREESTONE_FORMATS_NPYHEADER_H
 #define FREESTONE_FORMATS_NPYHEADER_H
 
@@ -15,6 +16,7 @@ struct NpyHeader {
   std::vector<int64_t> shape;
   bool fortranOrder = false; ///< the first dimension is contiguous; false where both orders are equal
   bool bigEndian = false;    ///< false for single-byte elements
+  bool isUnnamed = false;    ///< bytes (u8) of a type that the file does not name: '<V1'
   size_t elementsOffset = 0; ///< in bytes, from the beginning of the file
 
   /// Whether the elements can be used in place.
@@ -27,7 +29,8 @@ NpyHeader parseNpyHeader(Bytes file);
 /// Copies `countBytes` bytes of elements to `target`, in C order and little-endian. Bool keeps its byte.
 void copyNpyElements(Bytes file, const NpyHeader &header, void *target);
 
-/// The header of version 1.0 for little-endian elements in C order; its size is a multiple of 64 bytes.
+/// The header of version 1.0 for little-endian elements in C order, of which those below a byte take one each; its size
+/// is a multiple of 64 bytes.
 std::string formatNpyHeader(freestone_dtype dtype, const std::vector<int64_t> &shape);
 
 } // namespace freestone::formats

@@ -30,6 +30,26 @@ std::optional<freestone_dtype> elementTypeFromOnnx(int64_t number) {
     return FREESTONE_U64;
   case 16:
     return FREESTONE_BF16;
+  case 17:
+    return FREESTONE_F8E4M3FN;
+  case 18:
+    return FREESTONE_F8E4M3FNUZ;
+  case 19:
+    return FREESTONE_F8E5M2;
+  case 20:
+    return FREESTONE_F8E5M2FNUZ;
+  case 21:
+    return FREESTONE_U4;
+  case 22:
+    return FREESTONE_I4;
+  case 23:
+    return FREESTONE_F4E2M1;
+  case 24:
+    return FREESTONE_F8E8M0;
+  case 25:
+    return FREESTONE_U2;
+  case 26:
+    return FREESTONE_I2;
   }
   return std::nullopt;
 }

@@ -15,7 +15,7 @@ struct SafetensorsFile {
 };
 
 /// Validates the whole header: nothing truncated, no overlaps or gaps between tensors, sizes in agreement with shapes.
-/// Throws FormatError, naming the tensor; element types below 8 bits and f8 are refused by name.
+/// Throws FormatError, naming the tensor; element types that models do not have are refused by name.
 SafetensorsFile parseSafetensors(Bytes file);
 
 /// The header for `tensors`, whose bytes follow in this order without gaps; its size is a multiple of 64.

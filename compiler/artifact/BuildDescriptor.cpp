@@ -1,6 +1,7 @@
 #include "compiler/artifact/BuildDescriptor.h"
 
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/expressions/Element.h"
 #include "compiler/task/SizeSlots.h"
 #include "compiler/task/ValueMemory.h"
 #include "runtime/artifact/abi.h"
@@ -28,7 +29,7 @@ public:
       weight.dtype = artifact::dtypeOf(cast<graph::TensorType>(buffer.getBuffer().getType()).getElementType());
       // Packed weights are padded, so their storage is described as one row of elements.
       weight.bytes = *buffer.getBytes().asConstant();
-      weight.shape = {weight.bytes / runtime::dtypeBytes(weight.dtype)};
+      weight.shape = {weight.bytes * 8 / runtime::toDLPack(weight.dtype).bits};
       weights.push_back(std::move(weight));
     }
     return found->second;
@@ -241,13 +242,7 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable
 } // namespace
 
 runtime::DType artifact::dtypeOf(Type elementType) {
-  std::string name;
-  llvm::raw_string_ostream stream(name);
-  elementType.print(stream);
-  // ui8 → u8; signless integers are the signed ones.
-  if (StringRef(name).starts_with("ui"))
-    name.erase(1, 1);
-  std::optional<runtime::DType> dtype = runtime::dtypeFromName(name);
+  std::optional<runtime::DType> dtype = runtime::dtypeFromName(expressions::typeName(elementType));
   assert(dtype && "the verifier of !graph.tensor lets no other element type pass");
   return *dtype;
 }

@@ -33,10 +33,12 @@ std::vector<char> bytesOf(DenseElementsAttr value, graph::TensorType type) {
   };
   // A splat of another shape stands for every element.
   int64_t count = type.getNumElements().asConstant().value_or(1);
-  bool isFloat = isa<FloatType>(type.getElementType());
+  Type element = type.getElementType();
   for (int64_t i = 0; i < count; ++i) {
     int64_t at = value.isSplat() ? 0 : i;
-    append(isFloat ? value.getValues<APFloat>()[at].bitcastToAPInt() : value.getValues<APInt>()[at]);
+    APInt bits =
+        isa<FloatType>(element) ? value.getValues<APFloat>()[at].bitcastToAPInt() : value.getValues<APInt>()[at];
+    append(graph::isStorageOnly(element) ? tile::getStoredScalar(element, bits) : bits);
   }
   return bytes;
 }
@@ -71,24 +73,7 @@ DLTensor viewOf(const Weight &weight, PlainWeight &plain) {
   tensor.device = {kDLCPU, 0};
   tensor.ndim = dims.size();
   tensor.shape = dims.data();
-  runtime::DType dtype = artifact::dtypeOf(weight.elementType);
-  unsigned bits = 8 * runtime::dtypeBytes(dtype);
-  switch (dtype) {
-  case runtime::DType::i1:
-    tensor.dtype = {kDLBool, 8, 1};
-    break;
-  case runtime::DType::bf16:
-    tensor.dtype = {kDLBfloat, 16, 1};
-    break;
-  case runtime::DType::f16:
-  case runtime::DType::f32:
-  case runtime::DType::f64:
-    tensor.dtype = {kDLFloat, static_cast<uint8_t>(bits), 1};
-    break;
-  default:
-    bool isUnsigned = runtime::dtypeName(dtype).front() == 'u';
-    tensor.dtype = {static_cast<uint8_t>(isUnsigned ? kDLUInt : kDLInt), static_cast<uint8_t>(bits), 1};
-  }
+  tensor.dtype = runtime::toDLPack(artifact::dtypeOf(weight.elementType));
   return tensor;
 }
 

@@ -22,6 +22,7 @@ void addGraphPipeline(OpPassManager &passes, const Options &options) {
 
 void addTilePipeline(OpPassManager &passes, const Options &options) {
   const Switches &switches = options.switches;
+  passes.nest<func::FuncOp>().addPass(graph::createPackBoundary());
   passes.addPass(tile::createLiftRegions());
   OpPassManager &functions = passes.nest<func::FuncOp>();
   tile::ChooseLayoutsOptions layouts;

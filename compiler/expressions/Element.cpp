@@ -20,9 +20,14 @@ double roundTo(double value, mlir::Type type) {
 std::string typeName(mlir::Type type) {
   if (type.isUnsignedInteger())
     return "u" + std::to_string(type.getIntOrFloatBitWidth());
+  // Formats of which there are no others are named without their suffix.
+  if (isa<mlir::Float8E8M0FNUType>(type))
+    return "f8e8m0";
+  if (isa<mlir::Float4E2M1FNType>(type))
+    return "f4e2m1";
   std::string text;
   raw_string_ostream(text) << type;
-  return text;
+  return StringRef(text).lower();
 }
 
 } // namespace freestone::expressions

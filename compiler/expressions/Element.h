@@ -40,7 +40,7 @@ using Content = llvm::SmallVector<Element>;
 
 /// The nearest value of a type.
 double roundTo(double value, mlir::Type type);
-/// Our name of an element type: `f32`, `u8`.
+/// Our name of an element type: `f32`, `u8`, `f8e4m3fn`.
 std::string typeName(mlir::Type type);
 
 } // namespace freestone::expressions

@@ -285,25 +285,35 @@ Tensor select(Tensor condition, Tensor whenTrue, Tensor whenFalse) {
   return builder.emit<graph::SelectOp>(choice, left, right);
 }
 
-Tensor cast(Tensor x, mlir::Type type) {
+static Tensor castAs(Tensor x, mlir::Type type, bool saturate, RoundMode round) {
+  GraphBuilder &builder = x.builder();
+  return builder.emit<graph::CastOp>(x.value(), mlir::TypeAttr::get(type),
+                                     saturate ? builder.getUnitAttr() : mlir::UnitAttr(),
+                                     graph::RoundModeAttr::get(builder.getContext(), round));
+}
+
+Tensor cast(Tensor x, mlir::Type type, RoundMode round) {
   if (!x || x.elementType() == type)
     return x;
   GraphBuilder &builder = x.builder();
-  if (x.content()) {
+  if (x.content() && !graph::isStorageOnly(type)) {
     auto content = foldEach(x.content()->size(), [&](int64_t index) {
       return foldCast((*x.content())[index], x.elementType(), type, boundsOf(x));
     });
     if (content)
       return builder.fromContent(std::move(*content), x.shape(), type);
   }
-  return builder.emit<graph::CastOp>(x.value(), mlir::TypeAttr::get(type));
+  return castAs(x, type, /*saturate=*/false, round);
 }
 
-Tensor saturatingCast(Tensor x, mlir::Type type) {
+Tensor saturatingCast(Tensor x, mlir::Type type, RoundMode round) {
+  return !x || x.elementType() == type ? x : castAs(x, type, /*saturate=*/true, round);
+}
+
+Tensor bitcast(Tensor x, mlir::Type type) {
   if (!x || x.elementType() == type)
     return x;
-  GraphBuilder &builder = x.builder();
-  return builder.emit<graph::CastOp>(x.value(), mlir::TypeAttr::get(type), builder.getUnitAttr());
+  return x.builder().emit<graph::BitcastOp>(x.value(), mlir::TypeAttr::get(type));
 }
 
 } // namespace freestone::expressions

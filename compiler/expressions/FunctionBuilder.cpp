@@ -19,6 +19,14 @@ void FunctionBuilder::check(mlir::Operation *op) {
   });
   if (failed(op->getName().verifyInvariants(op)))
     reject(complaint);
+  auto isStorageOnly = [](mlir::Type type) {
+    auto tensor = dyn_cast<graph::TensorType>(type);
+    return tensor && graph::isStorageOnly(tensor.getElementType());
+  };
+  for (mlir::Type type : llvm::concat<const mlir::Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (isa<graph::GraphDialect>(op->getDialect()) && isStorageOnly(type) && !graph::takesStorageOnly(op))
+      refuse("elements of type " + typeName(cast<graph::TensorType>(type).getElementType()) +
+             " are only moved and cast; cast them first");
 }
 
 Expr FunctionBuilder::freshCount(StringRef stem, Expr most) {

@@ -12,6 +12,7 @@ namespace freestone::expressions {
 using graph::BinaryKind;
 using graph::CompareKind;
 using graph::ReduceKind;
+using graph::RoundMode;
 using graph::ScatterKind;
 using graph::UnaryKind;
 using llvm::ArrayRef;
@@ -26,10 +27,12 @@ Tensor binary(BinaryKind kind, Tensor lhs, Tensor rhs);
 Tensor compare(CompareKind kind, Tensor lhs, Tensor rhs);
 /// Of the common shape of all three; the condition is a bool, the choices have one type.
 Tensor select(Tensor condition, Tensor whenTrue, Tensor whenFalse);
-/// Floats become integers by truncation; bool is `x != 0`.
-Tensor cast(Tensor x, mlir::Type type);
-/// As cast, but numbers out of the range of an integer type become its nearest end, and NaN 0.
-Tensor saturatingCast(Tensor x, mlir::Type type);
+/// Floats become integers by truncation; bool is `x != 0`. `round` is the way to powers of two (f8E8M0FNU).
+Tensor cast(Tensor x, mlir::Type type, RoundMode round = RoundMode::nearest);
+/// As cast, but numbers out of the range of an integer or float8 type become its nearest end, and NaN 0 as an integer.
+Tensor saturatingCast(Tensor x, mlir::Type type, RoundMode round = RoundMode::nearest);
+/// The same bits as another type of as many; bool is a byte.
+Tensor bitcast(Tensor x, mlir::Type type);
 /// f16 and bf16 as f32, wider floats unchanged.
 Tensor widen(Tensor x);
 /// A scalar of the type of `like`.

@@ -119,7 +119,7 @@ FrontendGraph::Result FrontendGraph::addConstant(StringRef type, ArrayRef<int64_
   data.count = 1;
   for (int64_t dim : dims)
     data.count *= dim;
-  if (!data.type || data.count * importer::bytesOf(data.type) != static_cast<int64_t>(bytes.size())) {
+  if (!data.type || importer::countBytes(data.type, data.count) != static_cast<int64_t>(bytes.size())) {
     refuse("a constant has " + Twine(bytes.size()) + " bytes, which do not fit " + Twine(data.count) +
            " elements of type " + type);
     return std::nullopt;

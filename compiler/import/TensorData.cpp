@@ -1,4 +1,5 @@
 #include "compiler/import/TensorData.h"
+#include "compiler/dialect/graph/GraphDialect.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/APFloat.h"
@@ -15,7 +16,7 @@ struct TypeEntry {
   int onnxType;
   StringRef onnxName;
   unsigned width; // 0: not ours
-  enum { Float, BFloat, Signed, Unsigned } kind;
+  enum { Float, BFloat, Signed, Unsigned, Stored } kind;
 };
 
 constexpr TypeEntry types[] = {
@@ -27,7 +28,32 @@ constexpr TypeEntry types[] = {
     {Proto::UINT16, "uint16", 16, TypeEntry::Unsigned},   {Proto::UINT32, "uint32", 32, TypeEntry::Unsigned},
     {Proto::UINT64, "uint64", 64, TypeEntry::Unsigned},   {Proto::STRING, "string", 0, TypeEntry::Signed},
     {Proto::COMPLEX64, "complex64", 0, TypeEntry::Float}, {Proto::COMPLEX128, "complex128", 0, TypeEntry::Float},
+    {Proto::INT4, "int4", 4, TypeEntry::Signed},          {Proto::INT2, "int2", 2, TypeEntry::Signed},
+    {Proto::UINT4, "uint4", 4, TypeEntry::Unsigned},      {Proto::UINT2, "uint2", 2, TypeEntry::Unsigned},
+    {Proto::FLOAT8E4M3FN, "float8e4m3fn", 8, TypeEntry::Stored},
+    {Proto::FLOAT8E4M3FNUZ, "float8e4m3fnuz", 8, TypeEntry::Stored},
+    {Proto::FLOAT8E5M2, "float8e5m2", 8, TypeEntry::Stored},
+    {Proto::FLOAT8E5M2FNUZ, "float8e5m2fnuz", 8, TypeEntry::Stored},
+    {Proto::FLOAT8E8M0, "float8e8m0", 8, TypeEntry::Stored},
+    {Proto::FLOAT4E2M1, "float4e2m1", 4, TypeEntry::Stored},
 };
+
+mlir::Type storedFloat(mlir::MLIRContext *context, int onnxType) {
+  switch (onnxType) {
+  case Proto::FLOAT8E4M3FN:
+    return mlir::Float8E4M3FNType::get(context);
+  case Proto::FLOAT8E4M3FNUZ:
+    return mlir::Float8E4M3FNUZType::get(context);
+  case Proto::FLOAT8E5M2:
+    return mlir::Float8E5M2Type::get(context);
+  case Proto::FLOAT8E5M2FNUZ:
+    return mlir::Float8E5M2FNUZType::get(context);
+  case Proto::FLOAT8E8M0:
+    return mlir::Float8E8M0FNUType::get(context);
+  default:
+    return mlir::Float4E2M1FNType::get(context);
+  }
+}
 
 const fltSemantics &semanticsOf(mlir::Type type) { return cast<mlir::FloatType>(type).getFloatSemantics(); }
 
@@ -36,7 +62,7 @@ template <typename Field> void widen(const Field &field, std::string &out) {
     out.append(reinterpret_cast<const char *>(&value), sizeof(value));
 }
 
-/// Typed fields hold narrow elements one per number, in the low bits.
+/// Typed fields hold narrow elements one per number, in the low bits; those below a byte, one packed byte per number.
 template <typename Field> void narrow(const Field &field, int64_t width, std::string &out) {
   for (auto value : field)
     out.append(reinterpret_cast<const char *>(&value), width);
@@ -65,6 +91,8 @@ mlir::Type elementTypeOf(mlir::MLIRContext *context, int onnxType) {
   for (const TypeEntry &entry : types) {
     if (entry.onnxType != onnxType || !entry.width)
       continue;
+    if (entry.kind == TypeEntry::Stored)
+      return storedFloat(context, onnxType);
     if (entry.kind == TypeEntry::BFloat)
       return builder.getBF16Type();
     if (entry.kind == TypeEntry::Float)
@@ -93,7 +121,25 @@ std::string onnxTypeName(int onnxType) {
   return StringRef(onnx::TensorProto_DataType_Name(onnx::TensorProto_DataType(onnxType))).lower();
 }
 
-int64_t bytesOf(mlir::Type type) { return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8); }
+/// Bytes of one element, of those that have bytes of their own.
+static int64_t bytesOf(mlir::Type type) { return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8); }
+
+int64_t countBytes(mlir::Type type, int64_t elements) {
+  return graph::isSubByte(type) ? divideCeil(elements, graph::PackedAttr::getElementsPerByte(type))
+                                : elements * bytesOf(type);
+}
+
+/// The bits of element `index`.
+static uint64_t bitsOf(const TensorData &data, int64_t index) {
+  if (graph::isSubByte(data.type)) {
+    int64_t width = data.type.getIntOrFloatBitWidth(), perByte = 8 / width;
+    return uint8_t(data.bytes[index / perByte]) >> (index % perByte * width) & ((1 << width) - 1);
+  }
+  int64_t width = bytesOf(data.type);
+  uint64_t bits = 0;
+  memcpy(&bits, data.bytes.data() + index * width, width);
+  return bits;
+}
 
 LogicalResult decodeTensor(mlir::MLIRContext *context, const Proto &proto, ArrayRef<char> raw, TensorData &data,
                            std::string &error) {
@@ -115,6 +161,7 @@ LogicalResult decodeTensor(mlir::MLIRContext *context, const Proto &proto, Array
     error = "its size does not fit into 64 bits";
     return failure();
   }
+  size = countBytes(data.type, count);
   data.dims.assign(proto.dims().begin(), proto.dims().end());
   data.count = count;
   data.bytes = raw;
@@ -131,13 +178,14 @@ LogicalResult decodeTensor(mlir::MLIRContext *context, const Proto &proto, Array
 
 std::optional<Content> contentOf(const TensorData &data) {
   Content content;
-  int64_t width = bytesOf(data.type);
+  unsigned width = data.type.getIntOrFloatBitWidth();
   for (int64_t index = 0; index < data.count; ++index) {
-    const char *at = data.bytes.data() + index * width;
-    uint64_t bits = 0;
-    memcpy(&bits, at, width);
+    uint64_t bits = bitsOf(data, index);
     if (isa<mlir::FloatType>(data.type)) {
-      APFloat value(semanticsOf(data.type), APInt(width * 8, bits));
+      APFloat value(semanticsOf(data.type), APInt(width, bits));
+      // Several codes are NaN.
+      if (value.isNaN() && graph::isStorageOnly(data.type))
+        return std::nullopt;
       bool inexact;
       value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
       content.push_back(value.convertToDouble());
@@ -146,7 +194,7 @@ std::optional<Content> contentOf(const TensorData &data) {
     if (data.type.isInteger(1))
       bits = bits != 0;
     else if (!data.type.isUnsignedInteger())
-      bits = SignExtend64(bits, width * 8);
+      bits = SignExtend64(bits, width);
     else if (int64_t(bits) < 0)
       return std::nullopt;
     content.push_back(sym::Expr::constant(data.type.getContext(), bits));
@@ -156,6 +204,7 @@ std::optional<Content> contentOf(const TensorData &data) {
 
 std::string bytesOf(const Content &content, mlir::Type type) {
   std::string bytes;
+  unsigned width = type.getIntOrFloatBitWidth(), used = 0;
   for (const Element &element : content) {
     uint64_t bits = element.asConstantInteger().value_or(0);
     if (isa<mlir::FloatType>(type)) {
@@ -164,7 +213,14 @@ std::string bytesOf(const Content &content, mlir::Type type) {
       value.convert(semanticsOf(type), APFloat::rmNearestTiesToEven, &inexact);
       bits = value.bitcastToAPInt().getZExtValue();
     }
-    bytes.append(reinterpret_cast<const char *>(&bits), bytesOf(type));
+    if (!graph::isSubByte(type)) {
+      bytes.append(reinterpret_cast<const char *>(&bits), bytesOf(type));
+      continue;
+    }
+    if (used % 8 == 0)
+      bytes.push_back(0);
+    bytes.back() |= char((bits & ((1 << width) - 1)) << used % 8);
+    used += width;
   }
   return bytes;
 }

@@ -14,16 +14,17 @@ using expressions::Content;
 using expressions::Element;
 using expressions::typeName;
 
-/// The element type of an ONNX number; null for unsupported types (strings, complex and sub-byte numbers, …).
+/// The element type of an ONNX number; null for unsupported types (strings, complex numbers, …).
 mlir::Type elementTypeOf(mlir::MLIRContext *context, int onnxType);
 /// ONNX's number for an element type of ours.
 int onnxTypeOf(mlir::Type type);
 /// ONNX's name of it: `float8e4m3fn`.
 std::string onnxTypeName(int onnxType);
-/// Bytes of one element in memory; bool takes one.
-int64_t bytesOf(mlir::Type type);
 
-/// The elements of a tensor, row-major, little-endian.
+/// Bytes of so many elements; those below a byte are packed, bool takes one.
+int64_t countBytes(mlir::Type type, int64_t elements);
+
+/// The elements of a tensor, row-major, little-endian, those below a byte packed.
 struct TensorData {
   mlir::Type type;
   llvm::SmallVector<int64_t> dims;

@@ -134,6 +134,8 @@ void forStored(tile::PanelsAttr panels, ArrayRef<int64_t> shape, ArrayRef<int64_
 
 Tensor evaluateView(tile::ViewOp op, const Tensor &operand, ArrayRef<int64_t> dims) {
   auto from = cast<graph::TensorType>(op.getTensor().getType()), to = cast<graph::TensorType>(op.getResult().getType());
+  if (isa_and_nonnull<graph::PackedAttr>(from.getLayout()) || isa_and_nonnull<graph::PackedAttr>(to.getLayout()))
+    return Tensor::fromBytes(to.getElementType(), dims, operand.toHost(from.getElementType()).bytes);
   Tensor result(operand.getElementType(), dims);
   operand.visit([&](auto element) {
     using T = decltype(element);

@@ -1,6 +1,7 @@
 #include "compiler/interpreter/Evaluate.h"
 #include "compiler/interpreter/Extremum.h"
 #include "compiler/interpreter/Rounding.h"
+#include "compiler/interpreter/StoredElements.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <limits>
@@ -295,8 +296,25 @@ static int64_t narrow(int64_t value, bool wasUnsigned, Type type, bool saturate)
   return static_cast<int64_t>(std::clamp(widen(value, wasUnsigned), low, high));
 }
 
-static Tensor evaluate(CastOp op, const Tensor &x) {
+/// The values of elements that are only stored, as f32 or i64.
+static Tensor decodeElements(const Tensor &x) {
+  MLIRContext *context = x.getElementType().getContext();
+  if (auto real = dyn_cast<FloatType>(x.getElementType()))
+    return map<int64_t, double>(x, Float32Type::get(context), [=](int64_t code) { return decodeStored(real, code); });
+  return x.retyped(IntegerType::get(context, 64));
+}
+
+static Tensor evaluate(CastOp op, const Tensor &operand) {
+  Tensor x = isStorageOnly(operand.getElementType()) ? decodeElements(operand) : operand;
   Type type = op.getElementType();
+  if (auto real = dyn_cast<FloatType>(type); real && isStorageOnly(type)) {
+    auto encode = [&](double value) { return encodeStored(real, value, op.getSaturate(), op.getRound()); };
+    if (x.isReal())
+      return map<double, int64_t>(x, type, encode);
+    Type single = Float32Type::get(type.getContext());
+    return map<int64_t, int64_t>(
+        x, type, [&](int64_t value) { return encode(roundInteger(single, value, x.isUnsigned())); });
+  }
   bool saturate = op.getSaturate(), isUnsigned = x.isUnsigned();
   if (type.isSignlessInteger(1))
     return x.visit(
@@ -308,6 +326,26 @@ static Tensor evaluate(CastOp op, const Tensor &x) {
   if (isa<FloatType>(type))
     return map<int64_t, double>(x, type, [=](int64_t value) { return roundInteger(type, value, isUnsigned); });
   return map<int64_t, int64_t>(x, type, [=](int64_t value) { return narrow(value, isUnsigned, type, saturate); });
+}
+
+static Tensor evaluate(BitcastOp op, const Tensor &x) {
+  Type from = x.getElementType(), to = op.getElementType();
+  auto fromInteger = [&](uint64_t bits) -> int64_t {
+    return to.isInteger(1) ? bits != 0 : wrapTo(to, static_cast<int64_t>(bits));
+  };
+  // The width of the integer's own bits, without its sign.
+  unsigned width = from.getIntOrFloatBitWidth();
+  auto own = [=](int64_t value) {
+    return width == 64 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(value) & ((uint64_t(1) << width) - 1);
+  };
+  bool toReal = isa<FloatType>(to) && !isStorageOnly(to);
+  if (x.isReal() && toReal)
+    return map<double, double>(x, to, [=](double value) { return fromBits(to, toBits(from, value)); });
+  if (x.isReal())
+    return map<double, int64_t>(x, to, [=](double value) { return fromInteger(toBits(from, value)); });
+  if (toReal)
+    return map<int64_t, double>(x, to, [=](int64_t value) { return fromBits(to, own(value)); });
+  return map<int64_t, int64_t>(x, to, [=](int64_t value) { return fromInteger(own(value)); });
 }
 
 std::optional<FailureOr<Tensors>> evaluateElementwise(Operation *op, const Context &context) {
@@ -329,6 +367,7 @@ std::optional<FailureOr<Tensors>> evaluateElementwise(Operation *op, const Conte
       .Case([&](CompareOp op) -> Result { return Tensors{evaluate(op, x[0], x[1])}; })
       .Case([&](SelectOp op) -> Result { return Tensors{evaluate(op, x[0], x[1], x[2])}; })
       .Case([&](CastOp op) -> Result { return Tensors{evaluate(op, x[0])}; })
+      .Case([&](BitcastOp op) -> Result { return Tensors{evaluate(op, x[0])}; })
       .Default([](Operation *) -> Result { return std::nullopt; });
 }
 

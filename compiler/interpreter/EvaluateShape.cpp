@@ -138,6 +138,9 @@ static Tensor evaluate(ConcatOp op, ArrayRef<Tensor> operands, const Dims &dims)
 
 std::optional<FailureOr<Tensors>> evaluateShape(Operation *op, const Context &context) {
   using Result = std::optional<FailureOr<Tensors>>;
+  // Values do not depend on their layout.
+  if (isa<PackOp, UnpackOp>(op))
+    return Tensors{context.operands[0]};
   if (!isa<BroadcastOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp>(op))
     return std::nullopt;
   FailureOr<Dims> dims = context.getResultDims(op);

@@ -25,6 +25,9 @@ static Tensor evaluate(ConstantOp op, const Dims &dims) {
   };
   if (result.isReal())
     fill(result.data<double>(), value.getValues<APFloat>(), toDouble);
+  else if (isa<FloatType>(value.getElementType()))
+    fill(result.data<int64_t>(), value.getValues<APFloat>(),
+         [](const APFloat &element) { return static_cast<int64_t>(element.bitcastToAPInt().getZExtValue()); });
   else
     fill(result.data<int64_t>(), value.getValues<APInt>(), [&](const APInt &element) {
       return result.isUnsigned() ? static_cast<int64_t>(element.getZExtValue()) : element.getSExtValue();
@@ -39,7 +42,7 @@ static FailureOr<Tensor> evaluate(WeightOp op, const Dims &dims, const WeightSto
   if (weight->elementType != op.getType().getElementType() ||
       ArrayRef<int64_t>(weight->dims) != ArrayRef<int64_t>(dims))
     return op.emitError("the weight '") << op.getName() << "' is not of type " << op.getType();
-  size_t bytes = getNumElements(dims) * getElementBytes(weight->elementType);
+  size_t bytes = countBytes(weight->elementType, getNumElements(dims));
   if (weight->bytes.size() != bytes)
     return op.emitError("the weight '") << op.getName() << "' has " << weight->bytes.size() << " bytes, not " << bytes;
   return Tensor::fromBytes(weight->elementType, dims, weight->bytes);

@@ -1,20 +1,28 @@
 #include "compiler/interpreter/HostTensor.h"
 #include "compiler/interpreter/Rounding.h"
+#include "compiler/interpreter/StoredElements.h"
 #include "compiler/interpreter/Tensor.h"
 #include "compiler/interpreter/TensorMemory.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstring>
 
 using namespace mlir;
 
 namespace freestone::interpreter {
 
-int64_t getElementBytes(Type elementType) { return std::max(8u, elementType.getIntOrFloatBitWidth()) / 8; }
+static int64_t getElementBytes(Type elementType) { return std::max(8u, elementType.getIntOrFloatBitWidth()) / 8; }
+
+int64_t countBytes(Type elementType, int64_t elements) {
+  if (graph::isSubByte(elementType))
+    return llvm::divideCeil(elements, graph::PackedAttr::getElementsPerByte(elementType));
+  return elements * getElementBytes(elementType);
+}
 
 int64_t HostTensor::getNumElements() const { return interpreter::getNumElements(dims); }
 
 HostTensor HostTensor::allocate(Type elementType, ArrayRef<int64_t> dims) {
   int64_t count = interpreter::getNumElements(dims);
-  return {elementType, dims.vec(), std::vector<char>(count * getElementBytes(elementType))};
+  return {elementType, dims.vec(), std::vector<char>(countBytes(elementType, count))};
 }
 
 int64_t getNumElements(ArrayRef<int64_t> dims) {
@@ -89,7 +97,11 @@ Tensor Tensor::fromBytes(Type elementType, ArrayRef<int64_t> dims, ArrayRef<char
   auto same = [](auto value) { return value; };
   bool hasSign = !elementType.isUnsignedInteger();
   unsigned width = elementType.getIntOrFloatBitWidth();
-  if (elementType.isF16() || elementType.isBF16())
+  if (graph::isSubByte(elementType))
+    decode<int8_t>(unpackBytes(elementType, bytes, tensor.size()), tensor, same);
+  else if (graph::isStorageOnly(elementType))
+    decode<uint8_t>(bytes, tensor, same);
+  else if (elementType.isF16() || elementType.isBF16())
     decode<uint16_t>(bytes, tensor, [&](uint16_t bits) { return decodeNarrow(elementType, bits); });
   else if (elementType.isF32())
     decode<float>(bytes, tensor, same);
@@ -111,7 +123,11 @@ Tensor Tensor::fromBytes(Type elementType, ArrayRef<int64_t> dims, ArrayRef<char
 HostTensor Tensor::toHost(Type type) const {
   HostTensor host = HostTensor::allocate(type, dims);
   auto same = [](auto value) { return value; };
-  if (type.isF16() || type.isBF16())
+  if (graph::isSubByte(type)) {
+    std::vector<char> unpacked(size());
+    encode<int8_t>(*this, unpacked, same);
+    host.bytes = packBytes(type, unpacked);
+  } else if (type.isF16() || type.isBF16())
     encode<uint16_t>(*this, host.bytes, [&](double value) { return encodeNarrow(type, roundTo(type, value)); });
   else if (type.isF32())
     encode<float>(*this, host.bytes, same);

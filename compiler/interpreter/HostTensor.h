@@ -8,12 +8,13 @@
 
 namespace freestone::interpreter {
 
-/// A tensor in memory: row-major, little-endian, bool as one byte 0 or 1. Owns its bytes.
+/// A tensor in memory: row-major, little-endian, bool as one byte 0 or 1, elements below a byte packed (as
+/// `#graph.packed`). Owns its bytes.
 struct HostTensor {
   /// An element type of `!graph.tensor`.
   mlir::Type elementType;
   std::vector<int64_t> dims;
-  /// `getNumElements() * getElementBytes(elementType)` bytes.
+  /// `countBytes(elementType, getNumElements())` bytes.
   std::vector<char> bytes;
 
   int64_t getNumElements() const;
@@ -33,8 +34,8 @@ struct HostTensor {
   }
 };
 
-/// Bytes of one element in memory; bool has 1.
-int64_t getElementBytes(mlir::Type elementType);
+/// Bytes of elements in memory.
+int64_t countBytes(mlir::Type elementType, int64_t elements);
 
 } // namespace freestone::interpreter
 

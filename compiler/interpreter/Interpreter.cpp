@@ -413,7 +413,7 @@ FailureOr<std::vector<HostTensor>> interpret(func::FuncOp function, ArrayRef<Hos
   KeepTensorMemory keep;
   Tensors arguments;
   for (auto [index, input] : llvm::enumerate(inputs)) {
-    if (input.bytes.size() != static_cast<size_t>(input.getNumElements() * getElementBytes(input.elementType)))
+    if (input.bytes.size() != static_cast<size_t>(countBytes(input.elementType, input.getNumElements())))
       return function.emitError("input ") << index << " has " << input.bytes.size() << " bytes, not those of its sizes";
     arguments.push_back(Tensor::fromHost(input));
   }

@@ -1,5 +1,6 @@
 #include "compiler/interpreter/Rounding.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -48,6 +49,9 @@ double roundInteger(Type type, int64_t value, bool isUnsigned) {
 }
 
 int64_t wrapTo(Type type, int64_t value) {
+  // Codes of floats have no sign.
+  if (isa<FloatType>(type))
+    return value & ((1 << type.getIntOrFloatBitWidth()) - 1);
   unsigned width = cast<IntegerType>(type).getWidth();
   if (width == 64)
     return value;
@@ -96,6 +100,22 @@ uint16_t encodeNarrow(Type type, double value) {
   int exponent = std::ilogb(magnitude);
   int fraction = static_cast<int>(std::ldexp(magnitude, format.fraction - exponent)) - (1 << format.fraction);
   return sign | (exponent - format.smallestExponent + 1) << format.fraction | fraction;
+}
+
+uint64_t toBits(Type type, double value) {
+  if (type.isF64())
+    return std::bit_cast<uint64_t>(value);
+  if (type.isF32())
+    return std::bit_cast<uint32_t>(static_cast<float>(value));
+  return encodeNarrow(type, roundTo(type, value));
+}
+
+double fromBits(Type type, uint64_t bits) {
+  if (type.isF64())
+    return std::bit_cast<double>(bits);
+  if (type.isF32())
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
+  return decodeNarrow(type, static_cast<uint16_t>(bits));
 }
 
 } // namespace freestone::interpreter

@@ -174,6 +174,13 @@ ScalarBody::Step ScalarBody::prepareCast(Operation &op) {
           return Scalar{.integer = wrap(to, value)};
         });
       })
+      .Case([&](arith::BitcastOp) {
+        return unary(op, [=](Scalar a) {
+          uint64_t bits = isa<FloatType>(from) ? toBits(from, a.real) : toUnsigned(from, a.integer);
+          return isa<FloatType>(to) ? Scalar{.real = fromBits(to, bits)}
+                                    : Scalar{.integer = wrap(to, static_cast<int64_t>(bits))};
+        });
+      })
       .Default([](Operation *) { return Step(); });
 }
 

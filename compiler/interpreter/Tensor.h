@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_INTERPRETER_TENSOR_H
 #define FREESTONE_COMPILER_INTERPRETER_TENSOR_H
 
+#include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/interpreter/HostTensor.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/SmallVector.h"
@@ -15,8 +16,8 @@ int64_t getNumElements(llvm::ArrayRef<int64_t> dims);
 /// Row-major strides, in elements.
 Dims getStrides(llvm::ArrayRef<int64_t> dims);
 
-/// A value of the interpreter, row-major: floats are stored as doubles, integers as 64 bits (ui64 as its bits). Copies
-/// share the elements; only the creator writes them.
+/// A value of the interpreter, row-major: floats are stored as doubles, integers as 64 bits (ui64 as its bits), floats
+/// that are only stored by their codes. Copies share the elements; only the creator writes them.
 class Tensor {
 public:
   Tensor() = default;
@@ -34,7 +35,7 @@ public:
   int64_t getDim(int64_t dim) const { return dims[dim]; }
   int64_t getRank() const { return dims.size(); }
   int64_t size() const { return interpreter::getNumElements(dims); }
-  bool isReal() const { return llvm::isa<mlir::FloatType>(elementType); }
+  bool isReal() const { return llvm::isa<mlir::FloatType>(elementType) && !graph::isStorageOnly(elementType); }
   bool isUnsigned() const { return elementType.isUnsignedInteger() || elementType.isSignlessInteger(1); }
 
   /// `T` is double for floats, else int64_t.

@@ -1,5 +1,6 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/interpreter/Interpreter.h"
+#include "compiler/interpreter/StoredElements.h"
 #include "compiler/simplify/Passes.h"
 #include "compiler/weights/WeightStore.h"
 #include "mlir/IR/IRMapping.h"
@@ -86,6 +87,11 @@ private:
   }
 
   static DenseElementsAttr toAttribute(RankedTensorType type, const interpreter::HostTensor &host) {
+    if (isSubByte(type.getElementType())) {
+      std::vector<char> unpacked =
+          interpreter::unpackBytes(type.getElementType(), host.bytes, type.getNumElements());
+      return DenseElementsAttr::getFromRawBuffer(type, unpacked);
+    }
     if (!type.getElementType().isInteger(1))
       return DenseElementsAttr::getFromRawBuffer(type, host.bytes);
     SmallVector<bool> values = llvm::map_to_vector(host.bytes, [](char byte) { return byte != 0; });

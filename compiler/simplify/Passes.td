@@ -44,6 +44,25 @@ def FoldConstants : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::freestone::graph::GraphDialect"];
 }
 
+def PackBoundary : Pass<"graph-pack-boundary", "::mlir::func::FuncOp"> {
+  let summary = "lets elements of 2 or 4 bits share bytes outside of the program";
+  let description = [{
+    Arguments, results and weights of a function that the runtime calls get the layout `packed`. Within the program each
+    element is a byte; loops that read packed elements unpack them on the way.
+    ```mlir
+    func.func @main(%x: !graph.tensor<[n], i4>) -> !graph.tensor<[n], i4>
+    ```
+    becomes
+    ```mlir
+    func.func @main(%0: !graph.tensor<[n], i4, #graph.packed>) -> !graph.tensor<[n], i4, #graph.packed> {
+      %x = graph.unpack %0 : !graph.tensor<[n], i4, #graph.packed>
+      …
+    ```
+  }];
+  let statistics = [Statistic<"numPacked", "packed", "Arguments, results and weights that are packed">];
+  let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
 def PruneBinders : Pass<"graph-prune-binders", "::mlir::func::FuncOp"> {
   let summary = "removes dead operators with data-dependent sizes";
   let description = [{

@@ -57,6 +57,11 @@ void task::moveBehind(Operation *op, Operation *last) {
 Value task::copyValue(OpBuilder &builder, Value value) {
   Location location = value.getLoc();
   auto type = cast<graph::TensorType>(value.getType());
+  if (isa_and_nonnull<graph::PackedAttr>(type.getLayout())) {
+    auto bytes = graph::TensorType::get({graph::PackedAttr::getStorageSize(type)}, builder.getIntegerType(8, false));
+    Value copy = copyValue(builder, tile::ViewOp::create(builder, location, bytes, value));
+    return tile::ViewOp::create(builder, location, type, copy);
+  }
   // One loop over all elements, unless the expression of their number is too large.
   graph::TensorType flat = type;
   if (Expr elements = type.getNumElements(); type.getShape().size() > 1 && !type.getLayout() && !elements.isInvalid())

@@ -15,7 +15,12 @@ TypedAttr getSplat(Value tensor) {
   auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
   if (!elements || !elements.isSplat())
     return {};
-  Type scalar = getScalarType(elements.getElementType());
+  Type element = elements.getElementType(), scalar = getScalarType(element);
+  if (graph::isStorageOnly(element)) {
+    APInt bits = isa<FloatType>(element) ? elements.getSplatValue<APFloat>().bitcastToAPInt()
+                                         : elements.getSplatValue<APInt>();
+    return IntegerAttr::get(scalar, getStoredScalar(element, bits));
+  }
   if (isa<FloatType>(scalar))
     return FloatAttr::get(scalar, elements.getSplatValue<APFloat>());
   return IntegerAttr::get(scalar, elements.getSplatValue<APInt>());

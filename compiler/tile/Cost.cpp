@@ -59,6 +59,15 @@ Expr getNumPoints(ArrayRef<Expr> extents, MLIRContext *context) {
   return points;
 }
 
+bool widensStored(ComputeOp op) {
+  auto isStored = [](Type type) { return graph::isStorageOnly(cast<graph::TensorType>(type).getElementType()); };
+  auto isNarrow = [&](Value input) {
+    auto view = input.getDefiningOp<ViewOp>();
+    return isStored(input.getType()) || (view && isStored(view.getTensor().getType()));
+  };
+  return llvm::any_of(op.getInputs(), isNarrow) && llvm::none_of(op.getResultTypes(), isStored);
+}
+
 bool isWeightOnly(Value tensor) {
   while (Operation *op = tensor.getDefiningOp()) {
     if (isa<graph::WeightOp, graph::ConstantOp>(op))
@@ -74,6 +83,9 @@ bool isWeightOnly(Value tensor) {
 
 bool isWeightOnly(ComputeOp op) {
   if (!llvm::all_of(op.getExtents(), [](Expr extent) { return extent.isConstant(); }))
+    return false;
+  // What a model stores in few bits stays so, in the file and in memory: it is widened in every run.
+  if (widensStored(op))
     return false;
   for (Operation &inner : *op.getBody())
     if (isa<CheckOp>(inner) || (isa<SizeOp>(inner) && !cast<SizeOp>(inner).getSize().getExpr().isConstant()))

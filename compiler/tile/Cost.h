@@ -23,7 +23,11 @@ inline constexpr int64_t costOfStoring = 32;
 /// The number of points of an iteration space.
 sym::Expr getNumPoints(llvm::ArrayRef<sym::Expr> extents, mlir::MLIRContext *context);
 
-/// Whether the results depend on weights and constants alone, and on no run-time size: they are equal in every run.
+/// Whether elements that are only stored (`graph::isStorageOnly`) become numbers: codes are decoded, integers widened.
+bool widensStored(ComputeOp op);
+
+/// Whether the results depend on weights and constants alone, and on no run-time size, so that they are equal in every
+/// run; not where this widens stored elements.
 bool isWeightOnly(ComputeOp op);
 bool isWeightOnly(mlir::Value tensor);
 

@@ -49,6 +49,7 @@ public:
     RewritePatternSet set(context);
     populateElementwisePatterns(set);
     populateMovementPatterns(set);
+    populateSubBytePatterns(set);
     populateGatherPatterns(set);
     populateReductionPatterns(set);
     populateContractionPatterns(set);

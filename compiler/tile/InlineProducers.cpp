@@ -133,12 +133,22 @@ bool isViewOfOneTensor(ComputeOp op, const TypicalSizes &sizes) {
   });
 }
 
+/// Whether the producer's only use is this input.
+bool isReadOnce(ComputeOp consumer, unsigned input, const ProducedTensor &producer) {
+  ComputeOp source = producer.op;
+  return llvm::hasSingleElement(source->getUses()) && source.getNumResults() == 1 &&
+         llvm::all_of(producer.reshapes, [](Operation *reshape) { return reshape->hasOneUse(); }) &&
+         llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1;
+}
+
 bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer) {
   ComputeOp source = producer.op;
   if (!source.getReads().empty() && (consumer.getNumReductions() || !source->hasOneUse()))
     return false;
   if (isCopy(source))
     return true;
+  if (isSumOfProducts(consumer) && widensStored(source))
+    return isReadOnce(consumer, input, producer);
   if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
     return false;
   if (isViewOfOneTensor(source, typicalSizes) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)
@@ -153,12 +163,7 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
   // Computed from loop positions and sizes alone, such as a mask: cheaper than a load.
   if (source.getInputs().empty() && source.getReads().empty())
     return getBodyCost(source) <= cheapBody;
-  if (!llvm::hasSingleElement(source->getUses()) || source.getNumResults() != 1)
-    return false;
-  for (Operation *reshape : producer.reshapes)
-    if (!reshape->hasOneUse())
-      return false;
-  if (llvm::count(consumer.getInputs(), consumer.getInputs()[input]) != 1)
+  if (!isReadOnce(consumer, input, producer))
     return false;
   // Either no element is computed twice, or recomputation is cheap.
   Expr points = getNumPoints(consumer.getExtents(), &getContext());
@@ -194,8 +199,10 @@ bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
   FailureOr<ComputeOp> result = inlineProducer(builder, consumer, input, *producer, sizes);
   if (failed(result))
     return false;
-  // A contraction needs linear indices: others would be computed anew at every element.
-  bool mustStayLinear = isSumOfProducts(consumer) || !isCopy(producer->op);
+  // A contraction needs linear indices: others would be computed anew at every element. Of elements that are widened
+  // while it packs them, vectors share the index.
+  bool mustStayLinear = (isSumOfProducts(consumer) || !isCopy(producer->op)) &&
+                        !(isSumOfProducts(consumer) && widensStored(producer->op));
   if (mustStayLinear)
     for (unsigned number = 0; number < result->getInputs().size(); ++number)
       if (!isLinear(*result, number)) {

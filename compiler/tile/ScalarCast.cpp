@@ -89,6 +89,8 @@ Value emitCast(ImplicitLocOpBuilder &builder, Value operand, Type from, Type to)
   if (from == to)
     return operand;
   ImplicitLocOpBuilder &b = builder;
+  if (graph::isStorageOnly(from) || graph::isStorageOnly(to))
+    return emitStoredCast(b, operand, from, to, {});
   Type type = getScalarType(to);
   bool fromFloat = isa<FloatType>(from), fromUnsigned = from.isUnsignedInteger() || from.isInteger(1);
   if (to.isInteger(1)) {
@@ -117,6 +119,8 @@ Value emitCast(ImplicitLocOpBuilder &builder, Value operand, Type from, Type to)
 }
 
 Value emitSaturatingCast(ImplicitLocOpBuilder &b, Value operand, Type from, Type to) {
+  if (from != to && (graph::isStorageOnly(from) || graph::isStorageOnly(to)))
+    return emitStoredCast(b, operand, from, to, {.saturate = true});
   if (!isa<IntegerType>(from) || !isa<IntegerType>(to) || to.isInteger(1) || from.isInteger(1))
     return emitCast(b, operand, from, to);
   unsigned width = operand.getType().getIntOrFloatBitWidth(), toWidth = getScalarType(to).getIntOrFloatBitWidth();

@@ -19,6 +19,16 @@ mlir::Value emitBinary(mlir::ImplicitLocOpBuilder &builder, graph::BinaryKind ki
 mlir::Value emitCompare(mlir::ImplicitLocOpBuilder &builder, graph::CompareKind kind, mlir::Value lhs, mlir::Value rhs,
                         mlir::Type element);
 mlir::Value emitCast(mlir::ImplicitLocOpBuilder &builder, mlir::Value operand, mlir::Type from, mlir::Type to);
+struct CastMode {
+  bool saturate = false;
+  /// Of casts to f8E8M0FNU.
+  graph::RoundMode round = graph::RoundMode::nearest;
+};
+/// A cast from or to a type whose elements are only stored (`graph::isStorageOnly`).
+mlir::Value emitStoredCast(mlir::ImplicitLocOpBuilder &builder, mlir::Value operand, mlir::Type from, mlir::Type to,
+                           CastMode mode);
+/// The same bits as another type; a bool that is no 0 is true.
+mlir::Value emitBitcast(mlir::ImplicitLocOpBuilder &builder, mlir::Value operand, mlir::Type from, mlir::Type to);
 /// Clamps out-of-range values to the type's range; casts of floats to integers always do.
 mlir::Value emitSaturatingCast(mlir::ImplicitLocOpBuilder &builder, mlir::Value operand, mlir::Type from,
                                mlir::Type to);

@@ -50,7 +50,7 @@ void StageEntry::run(const std::vector<PlacedValue> &values, std::span<const for
     DLTensor tensor = {};
     tensor.data = value.data;
     tensor.device = {kDLCPU, 0};
-    tensor.dtype = train::dlTypeOf(dtype);
+    tensor.dtype = formats::dlpackType(dtype);
     tensor.ndim = static_cast<int32_t>(value.dims->size());
     tensor.shape = const_cast<int64_t *>(value.dims->data());
     return tensor;

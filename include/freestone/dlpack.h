@@ -1,4 +1,4 @@
-/* The part of DLPack that Freestone uses, laid out as its standard says (version 0.8, unversioned structs). The include
+/* The part of DLPack that Freestone uses, laid out as its standard says (unversioned structs; type codes up to version 1.1). The include
  * guard is DLPack's own, so that whichever of the two headers comes first serves both. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
@@ -33,6 +33,12 @@ typedef enum {
   kDLBfloat = 4U,
   kDLComplex = 5U,
   kDLBool = 6U,
+  kDLFloat8_e4m3fn = 10U,
+  kDLFloat8_e4m3fnuz = 11U,
+  kDLFloat8_e5m2 = 12U,
+  kDLFloat8_e5m2fnuz = 13U,
+  kDLFloat8_e8m0fnu = 14U,
+  kDLFloat4_e2m1fn = 17U,
 } DLDataTypeCode;
 
 typedef struct {

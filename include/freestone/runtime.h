@@ -55,7 +55,8 @@ typedef enum freestone_status {
   FREESTONE_INTERNAL = 10      /* a fault of Freestone */
 } freestone_status;
 
-/* Element types; the names are MLIR's. i1 is one byte that holds 0 or 1 (DLPack: kDLBool). */
+/* Element types; the names are MLIR's. i1 is one byte that holds 0 or 1 (DLPack: kDLBool). Several elements of 2 or 4
+ * bits share a byte, the first in its lowest bits; the last byte is padded. */
 typedef enum freestone_dtype {
   FREESTONE_F16 = 1,
   FREESTONE_BF16,
@@ -69,7 +70,17 @@ typedef enum freestone_dtype {
   FREESTONE_U8,
   FREESTONE_U16,
   FREESTONE_U32,
-  FREESTONE_U64
+  FREESTONE_U64,
+  FREESTONE_F8E4M3FN,
+  FREESTONE_F8E4M3FNUZ,
+  FREESTONE_F8E5M2,
+  FREESTONE_F8E5M2FNUZ,
+  FREESTONE_F8E8M0, /* a power of two */
+  FREESTONE_F4E2M1,
+  FREESTONE_I4,
+  FREESTONE_U4,
+  FREESTONE_I2,
+  FREESTONE_U2
 } freestone_dtype;
 
 /* Kinds of values. All but tensors are reserved: no artifact has them yet. */

@@ -17,7 +17,7 @@ class Value(NamedTuple):
 
     name: str
     dtype: str
-    """NumPy's name: "float32"; "bfloat16" is that of ml_dtypes."""
+    """NumPy's name: "float32"; those that NumPy lacks ("bfloat16", "float8_e5m2", "int4") are of ml_dtypes."""
     shape: tuple[int | str, ...]
     """Numbers, and expressions of symbolic sizes: ("batch", "4*seq", 768)."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from freestone.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from freestone.program import Program
+    from freestone.program import Program, Value
 
 
 class Timing(NamedTuple):
@@ -33,6 +33,18 @@ class Timing(NamedTuple):
         return f"<pre>{self}</pre>"
 
 
+def _dtype_of(value: Value) -> Any:
+    """NumPy's type of a value, or that of ml_dtypes where NumPy has none."""
+    import numpy
+
+    try:
+        return numpy.dtype(value.dtype)
+    except TypeError:
+        import ml_dtypes
+
+        return numpy.dtype(getattr(ml_dtypes, value.dtype))
+
+
 def bench(program: Program, seconds: float, sizes: dict[str, int]) -> Timing:
     """Times calls with random inputs: floats from 0 to 1, zeros for integers. Sizes that are not given are 1, or the
     smallest that they may be."""
@@ -48,17 +60,9 @@ def bench(program: Program, seconds: float, sizes: dict[str, int]) -> Timing:
     random = numpy.random.default_rng(0)
     inputs: dict[str, Any] = {}
     for value in program.inputs:
-        if "float" in value.dtype:
-            array: Any = random.random(shapes[value.name], dtype=numpy.float32)
-            if value.dtype == "bfloat16":
-                import ml_dtypes
-
-                array = array.astype(ml_dtypes.bfloat16)
-            else:
-                array = array.astype(value.dtype)
-        else:
-            array = numpy.zeros(shapes[value.name], value.dtype)
-        inputs[value.name] = array
+        shape, dtype = shapes[value.name], _dtype_of(value)
+        inputs[value.name] = (random.random(shape, dtype=numpy.float32).astype(dtype) if "float" in value.dtype
+                              else numpy.zeros(shape, dtype))
     program.run(inputs)
     times: list[float] = []
     end = time.perf_counter() + seconds

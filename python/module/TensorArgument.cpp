@@ -17,12 +17,21 @@ static bool isPlain(nb::handle object) {
          nb::isinstance<nb::tuple>(object);
 }
 
-/// NumPy's arrays of bfloat16 (ml_dtypes) have no buffer format.
-static bool isBfloat16(nb::handle object) {
+/// The type of ml_dtypes of a NumPy array, which has no buffer format.
+static std::optional<DLDataType> getMlDtype(nb::handle object) {
   nb::object dtype = nb::getattr(object, "dtype", nb::none());
   nb::object name = nb::getattr(dtype, "name", nb::none());
-  return nb::isinstance<nb::str>(name) && nb::cast<std::string>(name) == "bfloat16" && nb::hasattr(object, "view") &&
-         nb::hasattr(object, "__array_interface__");
+  if (!nb::isinstance<nb::str>(name) || !nb::hasattr(object, "view") || !nb::hasattr(object, "__array_interface__"))
+    return std::nullopt;
+  return typeOfMlDtypes(nb::cast<std::string>(name));
+}
+
+/// Numbers as an array of NumPy's or of ml_dtypes' type.
+static nb::object toArray(nb::handle object, freestone_dtype dtype) {
+  nb::object numpy = nb::module_::import_("numpy"), type = nb::str(numpyType(dtype));
+  if (typeOfMlDtypes(numpyType(dtype)))
+    type = nb::module_::import_("ml_dtypes").attr(numpyType(dtype));
+  return numpy.attr("asarray")(object, type);
 }
 
 bool TensorArgument::isForeign(nb::handle object) {
@@ -34,17 +43,13 @@ bool TensorArgument::isForeign(nb::handle object) {
 
 TensorArgument::TensorArgument(nb::handle object, const std::string &name, freestone_dtype dtype, Access access) {
   if (access == Access::Read && isPlain(object)) {
-    nb::object array = nb::module_::import_("numpy").attr("asarray")(object, numpyType(dtype));
-    takeBuffer(array, name, access);
+    nb::object array = toArray(object, dtype);
+    if (!takeMlDtypes(array, name, access))
+      takeBuffer(array, name, access);
     return;
   }
-  if (takeBuffer(object, name, access))
+  if (takeMlDtypes(object, name, access) || takeBuffer(object, name, access))
     return;
-  if (isBfloat16(object)) {
-    takeBuffer(object.attr("view")("uint16"), name, access);
-    tensor.dtype.code = kDLBfloat;
-    return;
-  }
   if (!takeDLPack(object, name))
     throw mismatch("'" + name + "' is a " + typeName(object) + "; give a NumPy array or an object that speaks DLPack");
 }
@@ -82,6 +87,34 @@ bool TensorArgument::takeBuffer(nb::handle object, const std::string &name, Acce
     tensor.strides = strides.data();
   }
   return true;
+}
+
+bool TensorArgument::takeMlDtypes(nb::handle object, const std::string &name, Access access) {
+  std::optional<DLDataType> type = getMlDtype(object);
+  if (!type)
+    return false;
+  nb::object codes = object.attr("view")(type->bits == 16 ? "uint16" : "uint8");
+  if (type->bits < 8) {
+    if (access == Access::Write)
+      throw mismatch("'" + name + "' can't be written in place: NumPy holds one element to a byte, models several");
+    codes = nb::module_::import_("numpy").attr("ascontiguousarray")(codes);
+  }
+  if (!takeBuffer(codes, name, access))
+    return false;
+  if (type->bits < 8)
+    pack(*type);
+  tensor.dtype = *type;
+  return true;
+}
+
+/// The first element in the lowest bits.
+void TensorArgument::pack(DLDataType type) {
+  const auto *codes = static_cast<const uint8_t *>(buffer.buf);
+  int64_t count = buffer.len, perByte = 8 / type.bits;
+  packed.assign((count + perByte - 1) / perByte, 0);
+  for (int64_t i = 0; i < count; ++i)
+    packed[i / perByte] |= static_cast<uint8_t>((codes[i] & ((1 << type.bits) - 1)) << (i % perByte * type.bits));
+  tensor.data = packed.data();
 }
 
 bool TensorArgument::takeDLPack(nb::handle object, const std::string &name) {

@@ -8,7 +8,7 @@
 
 namespace freestone::python {
 
-/// The memory of a Python object as a tensor, without a copy: of what has the buffer protocol (NumPy) or speaks DLPack
+/// The memory of a Python object as a tensor, without a copy (unless elements share bytes): of what has the buffer protocol (NumPy) or speaks DLPack
 /// (PyTorch, JAX). Keeps the memory alive; made and destroyed with the GIL held.
 class TensorArgument {
 public:
@@ -27,6 +27,8 @@ public:
 
 private:
   bool takeBuffer(nanobind::handle object, const std::string &name, Access access);
+  bool takeMlDtypes(nanobind::handle object, const std::string &name, Access access);
+  void pack(DLDataType type);
   bool takeDLPack(nanobind::handle object, const std::string &name);
 
   DLTensor tensor = {};
@@ -34,6 +36,8 @@ private:
   bool hasBuffer = false;
   DLManagedTensor *managed = nullptr;
   std::vector<int64_t> strides;
+  /// Elements that share bytes, which NumPy's don't.
+  std::vector<uint8_t> packed;
 };
 
 } // namespace freestone::python

@@ -91,13 +91,9 @@ void Rules::checkState(const StateInfo &state) {
 }
 
 void Rules::checkBytes(DType dtype, const std::vector<int64_t> &shape, int64_t bytes) {
-  int64_t expected = dtypeBytes(dtype);
-  bool overflow = false;
-  for (int64_t dim : shape) {
+  for (int64_t dim : shape)
     require(dim >= 0, "has a negative dimension");
-    overflow |= __builtin_mul_overflow(expected, dim, &expected);
-  }
-  require(!overflow && bytes == expected, "has another number of bytes than its shape");
+  require(countBytes(dtype, shape) == bytes, "has another number of bytes than its shape");
 }
 
 void Rules::checkEntry(const Entry &entry) {

@@ -267,11 +267,10 @@ Result<TensorView> Instance::output(size_t index) const {
   const TensorInfo &info = program.outputs[index];
   TensorView view;
   view.data = current->buffers[info.buffer];
-  view.bytes = dtypeBytes(info.dtype);
-  for (int64_t slot : info.dimSlots) {
+  for (int64_t slot : info.dimSlots)
     view.shape.push_back(current->sizes[slot]);
-    view.bytes *= current->sizes[slot];
-  }
+  // The plan has checked that they fit.
+  view.bytes = countBytes(info.dtype, view.shape).value_or(0);
   return view;
 }
 

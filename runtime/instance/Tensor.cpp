@@ -4,27 +4,6 @@
 
 using namespace freestone::runtime;
 
-DLDataType freestone::runtime::toDLPack(DType dtype) {
-  uint8_t bits = static_cast<uint8_t>(8 * dtypeBytes(dtype));
-  switch (dtype) {
-  case DType::bf16:
-    return {kDLBfloat, bits, 1};
-  case DType::f16:
-  case DType::f32:
-  case DType::f64:
-    return {kDLFloat, bits, 1};
-  case DType::i1:
-    return {kDLBool, bits, 1};
-  case DType::i8:
-  case DType::i16:
-  case DType::i32:
-  case DType::i64:
-    return {kDLInt, bits, 1};
-  default:
-    return {kDLUInt, bits, 1};
-  }
-}
-
 DLTensor freestone::runtime::toDLTensor(void *data, DType dtype, const std::vector<int64_t> &shape) {
   DLTensor tensor = {};
   tensor.data = data;
@@ -43,7 +22,7 @@ bool freestone::runtime::overlap(const TensorView &a, const TensorView &b) {
 namespace {
 
 std::string nameOf(DLDataType type) {
-  for (int number = static_cast<int>(DType::f16); number <= static_cast<int>(DType::u64); ++number) {
+  for (int number = static_cast<int>(DType::f16); number <= static_cast<int>(lastDType); ++number) {
     DType dtype = static_cast<DType>(number);
     DLDataType known = toDLPack(dtype);
     if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
@@ -87,15 +66,13 @@ Status freestone::runtime::viewTensor(const DLTensor &tensor, const TensorInfo &
     return Status(Code::InvalidArgument, named("has no shape"));
 
   view.shape.assign(tensor.shape, tensor.shape + rank);
-  view.bytes = dtypeBytes(info.dtype);
-  bool overflow = false;
-  for (int64_t dim : view.shape) {
+  for (int64_t dim : view.shape)
     if (dim < 0)
       return mismatch("has a negative dimension");
-    overflow |= __builtin_mul_overflow(view.bytes, dim, &view.bytes);
-  }
-  if (overflow)
+  std::optional<int64_t> bytes = countBytes(info.dtype, view.shape);
+  if (!bytes)
     return mismatch("has more than 2^63 bytes");
+  view.bytes = *bytes;
   if (!isContiguous(tensor))
     return mismatch("must be C-contiguous; copy it first");
   if (!tensor.data && view.bytes > 0)

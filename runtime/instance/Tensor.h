@@ -6,8 +6,6 @@
 
 namespace freestone::runtime {
 
-DLDataType toDLPack(DType dtype);
-
 /// A view; does not own `data` and `shape`.
 DLTensor toDLTensor(void *data, DType dtype, const std::vector<int64_t> &shape);
 

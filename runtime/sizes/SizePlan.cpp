@@ -130,16 +130,16 @@ Status SizePlanner::checkAssertions(const SizePlan &plan) const {
 
 /// Checks that the buffer of an input or output holds exactly its elements; a buffer that `init` packs may be larger.
 Status SizePlanner::checkTensor(const SizePlan &plan, const TensorInfo &tensor) const {
-  int64_t bytes = dtypeBytes(tensor.dtype);
-  bool overflow = false;
+  std::vector<int64_t> shape;
   for (size_t axis = 0; axis < tensor.dimSlots.size(); ++axis) {
     int64_t dim = plan.sizes[tensor.dimSlots[axis]];
     if (dim < 0)
       return {Code::Mismatch, "dimension " + std::to_string(axis) + " of '" + tensor.name + "', " + tensor.shape[axis] +
                                   ", is " + std::to_string(dim) + " for " + describeSymbols(entry, plan.sizes)};
-    overflow |= __builtin_mul_overflow(bytes, dim, &bytes);
+    shape.push_back(dim);
   }
-  if (overflow)
+  std::optional<int64_t> bytes = countBytes(tensor.dtype, shape);
+  if (!bytes)
     return {Code::Mismatch, "'" + tensor.name + "' has more than 2^63 bytes for " + describeSymbols(entry, plan.sizes)};
   const Buffer &buffer = entry.buffers[tensor.buffer];
   bool mayBePacked = buffer.kind == BufferKind::Output && entry.name == "init";

@@ -13,7 +13,10 @@ template <typename Bits> static int64_t ordinal(Bits bits) {
   return bits & sign ? -static_cast<int64_t>(bits & static_cast<Bits>(~sign)) : static_cast<int64_t>(bits);
 }
 
+/// float8 and float4 by way of f32, in which they are exact.
 static int64_t ordinal(const Tensor &tensor, int64_t index) {
+  if (formats::isStorageOnly(tensor.dtype()))
+    return ordinal(std::bit_cast<uint32_t>(static_cast<float>(tensor.number(index))));
   switch (tensor.dtype()) {
   case FREESTONE_F16:
   case FREESTONE_BF16:
@@ -73,9 +76,12 @@ Comparison compare(const Tensor &actual, const Tensor &expected, const Tolerance
   int64_t wrong = 0, worst = 0;
   double worstError = -1, largestError = 0, largestMagnitude = 0;
   size_t width = elementBytes(actual.dtype());
+  bool isPacked = elementsPerByte(actual.dtype()) > 1;
   for (int64_t i = 0; i < actual.count(); ++i) {
     size_t at = static_cast<size_t>(i) * width;
-    bool same = std::memcmp(actual.as<char>() + at, expected.as<char>() + at, width) == 0;
+    // Packed elements have few values, none of them NaN.
+    bool same = isPacked ? actual.number(i) == expected.number(i)
+                         : std::memcmp(actual.as<char>() + at, expected.as<char>() + at, width) == 0;
     double error = same ? 0 : std::fabs(actual.number(i) - expected.number(i)),
            magnitude = std::fabs(expected.number(i));
     if (floats && std::isfinite(magnitude))

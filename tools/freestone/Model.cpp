@@ -105,17 +105,6 @@ std::string Model::describe() const {
   return text;
 }
 
-static DLDataType dlpackType(freestone_dtype dtype) {
-  auto bits = static_cast<uint8_t>(elementBytes(dtype) * 8);
-  if (dtype == FREESTONE_I1)
-    return {kDLBool, bits, 1};
-  if (dtype == FREESTONE_BF16)
-    return {kDLBfloat, bits, 1};
-  if (isFloat(dtype))
-    return {kDLFloat, bits, 1};
-  return {static_cast<uint8_t>(dtype <= FREESTONE_I64 ? kDLInt : kDLUInt), bits, 1};
-}
-
 /// A view; the tensor is only read.
 static DLTensor viewOf(const Tensor &tensor) {
   DLTensor view = {};
@@ -152,7 +141,11 @@ Session::Session(const Model &model, const RuntimeOptions &options, freestone_ti
     : model(model), instance(createInstance(model, options, timeline, trace), freestone_instance_release) {}
 
 void Session::setInput(size_t index, const Tensor &tensor) {
-  DLTensor view = viewOf(tensor);
+  freestone_dtype wanted = model.inputs()[index].dtype;
+  bool isUnnamed = tensor.isUnnamed() && formats::isStorageOnly(wanted);
+  if (isUnnamed)
+    named[index] = tensor.named(wanted);
+  DLTensor view = viewOf(isUnnamed ? named[index] : tensor);
   check(freestone_instance_set_input(instance.get(), index, &view));
 }
 

@@ -7,6 +7,7 @@
 #include "tools/freestone/Compiler.h"
 #include "tools/freestone/RuntimeOptions.h"
 #include "tools/tensor/Tensor.h"
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -82,6 +83,8 @@ public:
 
 private:
   const Model &model;
+  /// Inputs whose files do not name their type, in the model's.
+  std::map<size_t, Tensor> named;
   std::unique_ptr<freestone_instance, decltype(&freestone_instance_release)> instance;
 };
 

@@ -1,4 +1,4 @@
-// NumPy's .npy files. bf16, which NumPy lacks, is the type '<V2' as of `ml_dtypes`.
+// NumPy's .npy files; of types that NumPy lacks, as of `ml_dtypes` (see formats/NpyHeader.h).
 #ifndef FREESTONE_TOOLS_TENSOR_NPY_H
 #define FREESTONE_TOOLS_TENSOR_NPY_H
 

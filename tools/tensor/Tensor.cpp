@@ -1,4 +1,6 @@
 #include "tools/tensor/Tensor.h"
+#include "formats/StoredFloats.h"
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -22,12 +24,36 @@ Tensor &Tensor::operator=(Tensor &&other) noexcept {
   std::swap(sizes, other.sizes);
   std::swap(elements, other.elements);
   std::swap(memory, other.memory);
+  std::swap(unnamed, other.unnamed);
   return *this;
 }
 
 Tensor::~Tensor() { std::free(memory); }
 
-size_t Tensor::bytes() const { return static_cast<size_t>(elements) * elementBytes(type); }
+size_t Tensor::bytes() const { return formats::countBytes(type, sizes); }
+
+uint8_t Tensor::getPacked(int64_t index) const {
+  auto perByte = static_cast<int64_t>(elementsPerByte(type)), width = 8 / perByte;
+  return as<uint8_t>()[index / perByte] >> (index % perByte * width) & ((1 << width) - 1);
+}
+
+void Tensor::setPacked(int64_t index, uint8_t bits) {
+  auto perByte = static_cast<int64_t>(elementsPerByte(type)), width = 8 / perByte, shift = index % perByte * width;
+  uint8_t &byte = as<uint8_t>()[index / perByte], mask = static_cast<uint8_t>(((1 << width) - 1) << shift);
+  byte = static_cast<uint8_t>((byte & ~mask) | (bits << shift & mask));
+}
+
+uint8_t Tensor::code(int64_t index) const {
+  return type == FREESTONE_I4 || type == FREESTONE_I2 ? static_cast<uint8_t>(static_cast<int8_t>(number(index)))
+                                                      : getPacked(index);
+}
+
+Tensor Tensor::named(freestone_dtype dtype) const {
+  Tensor tensor(dtype, sizes);
+  for (int64_t i = 0; i < elements; ++i)
+    tensor.setPacked(i, as<uint8_t>()[i]);
+  return tensor;
+}
 
 double Tensor::number(int64_t index) const {
   switch (type) {
@@ -56,6 +82,20 @@ double Tensor::number(int64_t index) const {
     return static_cast<double>(as<int64_t>()[index]);
   case FREESTONE_U64:
     return static_cast<double>(as<uint64_t>()[index]);
+  case FREESTONE_F8E4M3FN:
+  case FREESTONE_F8E4M3FNUZ:
+  case FREESTONE_F8E5M2:
+  case FREESTONE_F8E5M2FNUZ:
+  case FREESTONE_F8E8M0:
+  case FREESTONE_F4E2M1:
+    return formats::storedToDouble(type, getPacked(index));
+  case FREESTONE_I4:
+    return static_cast<int8_t>(getPacked(index) << 4) >> 4;
+  case FREESTONE_I2:
+    return static_cast<int8_t>(getPacked(index) << 6) >> 6;
+  case FREESTONE_U4:
+  case FREESTONE_U2:
+    return getPacked(index);
   }
   return 0;
 }
@@ -112,6 +152,21 @@ void Tensor::setNumber(int64_t index, double value) {
   case FREESTONE_U64:
     as<uint64_t>()[index] = truncate<uint64_t>(value);
     return;
+  case FREESTONE_F8E4M3FN:
+  case FREESTONE_F8E4M3FNUZ:
+  case FREESTONE_F8E5M2:
+  case FREESTONE_F8E5M2FNUZ:
+  case FREESTONE_F8E8M0:
+  case FREESTONE_F4E2M1:
+    return setPacked(index, formats::doubleToStored(type, value));
+  case FREESTONE_I4:
+    return setPacked(index, static_cast<uint8_t>(std::clamp<int8_t>(truncate<int8_t>(value), -8, 7)));
+  case FREESTONE_I2:
+    return setPacked(index, static_cast<uint8_t>(std::clamp<int8_t>(truncate<int8_t>(value), -2, 1)));
+  case FREESTONE_U4:
+    return setPacked(index, std::min<uint8_t>(truncate<uint8_t>(value), 15));
+  case FREESTONE_U2:
+    return setPacked(index, std::min<uint8_t>(truncate<uint8_t>(value), 3));
   }
 }
 

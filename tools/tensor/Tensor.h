@@ -20,15 +20,18 @@ using TensorError = formats::FormatError;
 using formats::bfloatToDouble;
 using formats::countElements;
 using formats::describe;
+using formats::dlpackType;
 using formats::doubleToBfloat;
 using formats::doubleToHalf;
 using formats::elementBytes;
+using formats::elementsPerByte;
 using formats::halfToDouble;
 using formats::isFloat;
 using formats::typeFromName;
 using formats::typeName;
 
-/// Owns its elements: C-contiguous, little-endian, 64-byte aligned; i1 is one byte that holds 0 or 1.
+/// Owns its elements: C-contiguous, little-endian, 64-byte aligned; i1 is one byte that holds 0 or 1, elements below a
+/// byte share one.
 class Tensor {
 public:
   Tensor() = default;
@@ -52,11 +55,23 @@ public:
   /// Rounds to the nearest value of the tensor's type (integers: truncates).
   void setNumber(int64_t index, double value);
 
+  /// An element that is a byte or a part of one: integers extended by their sign, floats as their bits.
+  uint8_t code(int64_t index) const;
+  /// Says that the elements, bytes, are codes of a type that their file does not name.
+  void markUnnamed() { unnamed = true; }
+  bool isUnnamed() const { return unnamed; }
+  /// The tensor of these codes, one to a byte, in a type that models only store.
+  Tensor named(freestone_dtype dtype) const;
+
 private:
+  uint8_t getPacked(int64_t index) const;
+  void setPacked(int64_t index, uint8_t bits);
+
   freestone_dtype type = FREESTONE_F32;
   std::vector<int64_t> sizes;
   int64_t elements = 0;
   void *memory = nullptr;
+  bool unnamed = false;
 };
 
 struct NamedTensor {

@@ -13,9 +13,7 @@ static freestone_dtype elementType(int type) {
   if (std::optional<freestone_dtype> known = formats::elementTypeFromOnnx(type))
     return *known;
   static constexpr std::pair<int, const char *> others[] = {
-      {stringType, "string"}, {14, "complex64"},  {15, "complex128"}, {17, "f8e4m3fn"}, {18, "f8e4m3fnuz"},
-      {19, "f8e5m2"},         {20, "f8e5m2fnuz"}, {21, "u4"},         {22, "i4"},       {23, "f4e2m1"},
-      {24, "f8e8m0"},         {25, "u2"},         {26, "i2"}};
+      {stringType, "string"}, {14, "complex64"}, {15, "complex128"}, {27, "f6e2m3"}, {28, "f6e3m2"}};
   for (auto [number, name] : others)
     if (number == type)
       throw UnsupportedValue(fmt::format("tensors of {} are not supported", name));
@@ -24,7 +22,7 @@ static freestone_dtype elementType(int type) {
 
 /// Copies elements of type `Source` to the tensor's narrower `Target`; both are plain numbers or bits.
 template <typename Target, typename Field> static void copyElements(const Field &field, Tensor &tensor) {
-  if (field.size() != tensor.count())
+  if (static_cast<size_t>(field.size()) * sizeof(Target) != tensor.bytes())
     throw TensorError(fmt::format("it holds {} elements, but its shape is {}", field.size(),
                                   describe(tensor.dtype(), tensor.shape())));
   std::transform(field.begin(), field.end(), tensor.as<Target>(),
@@ -53,6 +51,17 @@ static void copyTyped(const tensor::TensorProto &proto, Tensor &tensor) {
   case FREESTONE_I1:
   case FREESTONE_I8:
   case FREESTONE_U8:
+  case FREESTONE_F8E4M3FN:
+  case FREESTONE_F8E4M3FNUZ:
+  case FREESTONE_F8E5M2:
+  case FREESTONE_F8E5M2FNUZ:
+  case FREESTONE_F8E8M0:
+  // Several elements to a number, as in raw data.
+  case FREESTONE_F4E2M1:
+  case FREESTONE_I4:
+  case FREESTONE_U4:
+  case FREESTONE_I2:
+  case FREESTONE_U2:
     return copyElements<uint8_t>(proto.int32_data(), tensor);
   }
 }
@@ -64,12 +73,12 @@ static Tensor toTensor(const tensor::TensorProto &proto) {
     throw TensorError("its elements are in another file");
   if (proto.has_segment())
     throw TensorError("it is a segment of a larger tensor");
-  int64_t count = countElements(shape);
-  // Every element takes at least a byte: a damaged shape must not cause a huge allocation.
+  // A damaged shape must not cause a huge allocation: every element takes at least a byte, or its part of one.
+  size_t count = formats::countBytes(dtype, shape) / elementBytes(dtype);
   size_t largest = std::max<size_t>({proto.raw_data().size(), size_t(proto.float_data_size()),
                                      size_t(proto.int32_data_size()), size_t(proto.int64_data_size()),
                                      size_t(proto.double_data_size()), size_t(proto.uint64_data_size())});
-  if (static_cast<uint64_t>(count) > largest)
+  if (count > largest)
     throw TensorError(fmt::format("it holds fewer elements than its shape {} says", describe(dtype, shape)));
   Tensor tensor(dtype, std::move(shape));
   if (proto.raw_data().empty()) {

@@ -7,17 +7,6 @@
 
 namespace freestone::train {
 
-DLDataType dlTypeOf(freestone_dtype dtype) {
-  std::string_view name = formats::typeName(dtype);
-  auto bits = static_cast<uint8_t>(8 * formats::elementBytes(dtype));
-  uint8_t code = dtype == FREESTONE_BF16   ? kDLBfloat
-                 : dtype == FREESTONE_I1   ? kDLBool
-                 : formats::isFloat(dtype) ? kDLFloat
-                 : name.front() == 'u'     ? kDLUInt
-                                           : kDLInt;
-  return {code, bits, 1};
-}
-
 namespace {
 
 /// The inputs or outputs of an instance's entry.
@@ -87,7 +76,7 @@ void StepEntry::setData(std::span<const formats::TensorView> fields) {
     DLTensor view = {};
     view.data = const_cast<uint8_t *>(field.bytes.data());
     view.device = {kDLCPU, 0};
-    view.dtype = dlTypeOf(field.dtype);
+    view.dtype = formats::dlpackType(field.dtype);
     view.ndim = static_cast<int32_t>(field.shape.size());
     view.shape = const_cast<int64_t *>(field.shape.data());
     check(freestone_instance_set_input(instance.get(), *index, &view));

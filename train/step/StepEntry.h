@@ -7,9 +7,6 @@
 
 namespace freestone::train {
 
-/// The element type as DLPack writes it.
-DLDataType dlTypeOf(freestone_dtype dtype);
-
 /// An entry of an artifact, instantiated on a state, with its values by name. Not thread-safe.
 struct StepEntry {
   StepEntry(const Artifact &artifact, const char *name, const State &state, const Execution &execution);

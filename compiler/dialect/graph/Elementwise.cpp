@@ -5,6 +5,8 @@ using namespace mlir;
 namespace freestone::graph {
 
 static bool accepts(UnaryKind kind, Type type) {
+  if (isStorageOnly(type))
+    return false;
   if (isFloat(type))
     return kind != UnaryKind::not_;
   if (isBool(type))
@@ -13,6 +15,8 @@ static bool accepts(UnaryKind kind, Type type) {
 }
 
 static bool accepts(BinaryKind kind, Type type) {
+  if (isStorageOnly(type))
+    return false;
   bool logical = kind == BinaryKind::and_ || kind == BinaryKind::or_ || kind == BinaryKind::xor_;
   bool shift = kind == BinaryKind::shl || kind == BinaryKind::shr;
   if (isFloat(type))
@@ -113,6 +117,19 @@ OpFoldResult SelectOp::fold(FoldAdaptor op) {
   return isSplatOf(op.getCondition(), 0) ? getOnFalse() : Value();
 }
 
+FailureOr<TensorType> BitcastOp::deduce(Adaptor op, Refusal refuse) {
+  TensorType from = typeOf(op.getOperand());
+  Type to = op.getElementType();
+  auto getBits = [](Type type) { return isBool(type) ? 8 : type.getIntOrFloatBitWidth(); };
+  if (!isElementType(to) || getBits(to) != getBits(from.getElementType()))
+    return refuse("can't read elements of ", from, " as ", to);
+  return from.withElementType(to);
+}
+
+OpFoldResult BitcastOp::fold(FoldAdaptor) {
+  return getOperand().getType() == getType() ? OpFoldResult(getOperand()) : OpFoldResult();
+}
+
 FailureOr<TensorType> CastOp::deduce(Adaptor op, Refusal refuse) {
   if (!isElementType(op.getElementType()))
     return refuse("can't make elements of type ", op.getElementType());
@@ -137,6 +154,9 @@ OpFoldResult CastOp::fold(FoldAdaptor) {
   if (getOperand().getType() == getType())
     return getOperand();
   auto inner = getOperand().getDefiningOp<CastOp>();
+  // Saturation and other modes of rounding change values that need no rounding.
+  if (isFloat(getElementType()) && isStorageOnly(getElementType()))
+    return {};
   if (inner && inner.getOperand().getType() == getType() && holds(inner.getElementType(), getElementType()))
     return inner.getOperand();
   return {};

@@ -10,10 +10,13 @@ def Graph_UnaryKind : Graph_Enum<"UnaryKind", "functions of one number", [
 def Graph_BinaryKind : Graph_Enum<"BinaryKind", "functions of two numbers", [
   "add", "sub", "mul", "div", "rem", "mod", "pow", "max", "min", "and", "or", "xor", "shl", "shr", "atan2"]>;
 def Graph_CompareKind : Graph_Enum<"CompareKind", "relations", ["eq", "ne", "lt", "le", "gt", "ge"]>;
+def Graph_RoundMode : Graph_Enum<"RoundMode", "to which power of two others are rounded", ["nearest", "up", "down"]>;
 
 def Graph_UnaryKindAttr : EnumAttr<Graph_Dialect, Graph_UnaryKind, "unary">;
 def Graph_BinaryKindAttr : EnumAttr<Graph_Dialect, Graph_BinaryKind, "binary">;
 def Graph_CompareKindAttr : EnumAttr<Graph_Dialect, Graph_CompareKind, "compare">;
+
+def Graph_RoundModeAttr : EnumAttr<Graph_Dialect, Graph_RoundMode, "round">;
 
 def Graph_UnaryOp : Graph_DeducedOp<"unary"> {
   let summary = "a function of every element";
@@ -67,12 +70,32 @@ def Graph_CastOp : Graph_DeducedOp<"cast"> {
     To a float: rounded to nearest even. Float to integer: truncated toward zero; outside of the range unspecified, but
     with `saturate` the nearest end, and 0 for NaN. Integer to a narrower integer keeps the low bits, or saturates. To
     bool: whether it differs from 0.
+
+    To float8 by way of f32: above the largest number infinity, or NaN where there is none, but with `saturate` the
+    largest number, for infinities too. float4 always saturates. f8E8M0FNU holds the magnitude's power of two, rounded by
+    `round`; infinities become NaN.
     ```mlir
     %y = graph.cast %x to f16 : !graph.tensor<[n], f32>
+    %z = graph.cast %x to f8E8M0FNU saturate round up : !graph.tensor<[n], f32>
     ```
   }];
-  let arguments = (ins Graph_Tensor:$operand, TypeAttr:$element_type, UnitAttr:$saturate);
-  let assemblyFormat = "$operand `to` $element_type (`saturate` $saturate^)? attr-dict `:` type($operand)";
+  let arguments = (ins Graph_Tensor:$operand, TypeAttr:$element_type, UnitAttr:$saturate,
+                       DefaultValuedAttr<Graph_RoundModeAttr, "::freestone::graph::RoundMode::nearest">:$round);
+  let assemblyFormat = [{
+    $operand `to` $element_type (`saturate` $saturate^)? (`round` $round^)? attr-dict `:` type($operand)
+  }];
+  let hasFolder = 1;
+}
+
+def Graph_BitcastOp : Graph_DeducedOp<"bitcast"> {
+  let summary = "the same bits in another element type of as many bits; bool is a byte";
+  let description = [{
+    ```mlir
+    %y = graph.bitcast %x to ui32 : !graph.tensor<[n], f32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$operand, TypeAttr:$element_type);
+  let assemblyFormat = "$operand `to` $element_type attr-dict `:` type($operand)";
   let hasFolder = 1;
 }
 

@@ -36,6 +36,16 @@ namespace freestone::graph {
 /// Whether tensors may have elements of this type.
 bool isElementType(mlir::Type type);
 
+/// Whether elements of this type are only stored, moved and cast: float8, float4, and integers below a byte. Within
+/// programs each is a byte: the code of a float, or the integer, extended.
+bool isStorageOnly(mlir::Type elementType);
+
+/// Whether an operator takes elements that are only stored, moved and cast.
+bool takesStorageOnly(mlir::Operation *op);
+
+/// Whether several elements of this type share a byte outside of programs (see PackedAttr).
+bool isSubByte(mlir::Type elementType);
+
 /// The shape of a value, which must be a tensor.
 inline llvm::ArrayRef<sym::Expr> getShape(mlir::Value value) {
   return llvm::cast<TensorType>(value.getType()).getShape();

@@ -36,8 +36,9 @@ def Graph_TensorType : TypeDef<Graph_Dialect, "Tensor"> {
   let mnemonic = "tensor";
   let summary = "a tensor whose sizes are expressions";
   let description = [{
-    Element types: f16 bf16 f32 f64, i1, i8 i16 i32 i64 (signed), ui8 ui16 ui32 ui64. `layout` says how the elements lie
-    in memory; without one, row-major and contiguous.
+    Element types: f16 bf16 f32 f64, i1, i8 i16 i32 i64 (signed), ui8 ui16 ui32 ui64; and those that are only stored,
+    moved and cast: f8E4M3FN f8E4M3FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU, f4E2M1FN, i4 i2 ui4 ui2. `layout` says how the
+    elements lie in memory; without one, row-major and contiguous, each in bytes of its own.
     ```mlir
     !graph.tensor<[b, 4*s + 1, 768], f32>
     ```
@@ -67,6 +68,22 @@ def Graph_TensorType : TypeDef<Graph_Dialect, "Tensor"> {
 
 def Graph_Tensor : Type<CPred<"::llvm::isa<::freestone::graph::TensorType>($_self)">, "tensor",
                         "::freestone::graph::TensorType">;
+
+def Graph_PackedAttr : AttrDef<Graph_Dialect, "Packed"> {
+  let mnemonic = "packed";
+  let summary = "the layout of elements of 2 or 4 bits outside of programs: row-major, several to a byte";
+  let description = [{
+    As ONNX stores them: the first element in the lowest bits, the last byte padded.
+    ```mlir
+    !graph.tensor<[3, 5], i4, #graph.packed>  // 8 bytes
+    ```
+  }];
+  let extraClassDeclaration = [{
+    static int64_t getElementsPerByte(::mlir::Type elementType) { return 8 / elementType.getIntOrFloatBitWidth(); }
+    /// The number of bytes.
+    static ::freestone::sym::Expr getStorageSize(TensorType type);
+  }];
+}
 
 def Graph_ExprsAttr : AttrDef<Graph_Dialect, "Exprs"> {
   let mnemonic = "exprs";

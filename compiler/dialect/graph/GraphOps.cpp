@@ -53,3 +53,14 @@ void freestone::graph::GraphDialect::registerOperations() {
 #include "compiler/dialect/graph/GraphOps.cpp.inc"
       >();
 }
+
+bool freestone::graph::takesStorageOnly(Operation *op) {
+  if (auto scatter = dyn_cast<ScatterElementsOp>(op))
+    return scatter.getKind() == ScatterKind::none;
+  if (auto scatter = dyn_cast<ScatterNdOp>(op))
+    return scatter.getKind() == ScatterKind::none;
+  return op->getNumRegions() != 0 ||
+         isa<ConstantOp, WeightOp, CastOp, BitcastOp, SelectOp, BroadcastOp, ReshapeOp, PackOp, UnpackOp, TransposeOp,
+             SliceOp, PadOp, ConcatOp, MatchShapeOp, GatherOp, GatherElementsOp, GatherNdOp, CompressOp, BarrierOp,
+             CallOp, YieldOp>(op);
+}

@@ -4,8 +4,18 @@ using namespace mlir;
 
 namespace freestone::graph {
 
+bool isSubByte(Type type) { return !type.isSignlessInteger(1) && type.getIntOrFloatBitWidth() < 8; }
+
+bool isStorageOnly(Type type) {
+  if (isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type, Float8E5M2FNUZType, Float8E8M0FNUType,
+          Float4E2M1FNType>(type))
+    return true;
+  auto integer = dyn_cast<IntegerType>(type);
+  return integer && !integer.isSigned() && (integer.getWidth() == 2 || integer.getWidth() == 4);
+}
+
 bool isElementType(Type type) {
-  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64() || type.isSignlessInteger(1))
+  if (isStorageOnly(type) || type.isF16() || type.isBF16() || type.isF32() || type.isF64() || type.isSignlessInteger(1))
     return true;
   auto integer = dyn_cast<IntegerType>(type);
   return integer && !integer.isSigned() && llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth());
@@ -38,9 +48,11 @@ void TensorType::print(AsmPrinter &printer) const {
 }
 
 LogicalResult TensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<sym::Expr> shape,
-                                 Type elementType, Attribute) {
+                                 Type elementType, Attribute layout) {
   if (!isElementType(elementType))
     return emitError() << "tensors have no elements of type " << elementType;
+  if (isa_and_nonnull<PackedAttr>(layout) && !isSubByte(elementType))
+    return emitError() << "elements of type " << elementType << " are not packed into bytes";
   for (sym::Expr size : shape)
     if (std::optional<int64_t> constant = size.asConstant(); constant && *constant < 0)
       return emitError() << "a tensor can't have the size " << *constant;
@@ -63,6 +75,10 @@ std::optional<SmallVector<int64_t>> TensorType::getStaticShape() const {
     shape.push_back(*constant);
   }
   return shape;
+}
+
+sym::Expr PackedAttr::getStorageSize(TensorType type) {
+  return sym::Expr::ceilDiv(type.getNumElements(), getElementsPerByte(type.getElementType()));
 }
 
 Attribute ExprsAttr::parse(AsmParser &parser, Type) {

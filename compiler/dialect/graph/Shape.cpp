@@ -52,6 +52,25 @@ LogicalResult BroadcastOp::canonicalize(BroadcastOp op, PatternRewriter &rewrite
   return success();
 }
 
+FailureOr<TensorType> PackOp::deduce(Adaptor op, Refusal refuse) {
+  TensorType type = typeOf(op.getOperand());
+  if (type.getLayout() || !isSubByte(type.getElementType()))
+    return refuse("has no elements to pack in ", type);
+  return TensorType::get(type.getContext(), type.getShape(), type.getElementType(), PackedAttr::get(type.getContext()));
+}
+
+OpFoldResult PackOp::fold(FoldAdaptor) {
+  auto unpack = getOperand().getDefiningOp<UnpackOp>();
+  return unpack ? OpFoldResult(unpack.getOperand()) : OpFoldResult();
+}
+
+FailureOr<TensorType> UnpackOp::deduce(Adaptor op, Refusal refuse) {
+  TensorType type = typeOf(op.getOperand());
+  if (!isa_and_nonnull<PackedAttr>(type.getLayout()))
+    return refuse("has no packed elements in ", type);
+  return TensorType::get(type.getShape(), type.getElementType());
+}
+
 void ReshapeOp::build(OpBuilder &builder, OperationState &state, Value operand, ArrayRef<sym::Expr> shape) {
   build(builder, state, typeOf(operand).withShape(shape), operand);
 }

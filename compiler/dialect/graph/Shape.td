@@ -35,6 +35,24 @@ def Graph_ReshapeOp : Graph_TypedOp<"reshape", [Pure]> {
   let hasCanonicalizeMethod = 1;
 }
 
+def Graph_PackOp : Graph_DeducedOp<"pack"> {
+  let summary = "elements of 2 or 4 bits in the layout `packed`, as outside of programs";
+  let description = [{
+    ```mlir
+    %y = graph.pack %x : !graph.tensor<[n], i4>   // !graph.tensor<[n], i4, #graph.packed>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$operand);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+  let hasFolder = 1;
+}
+
+def Graph_UnpackOp : Graph_DeducedOp<"unpack"> {
+  let summary = "packed elements, each in a byte of its own";
+  let arguments = (ins Graph_Tensor:$operand);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+
 def Graph_TransposeOp : Graph_DeducedOp<"transpose"> {
   let summary = "permutes dimensions: dimension i of the result is dimension `permutation[i]` of the operand";
   let description = [{

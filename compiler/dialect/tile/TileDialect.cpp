@@ -26,6 +26,8 @@ void TileDialect::initialize() {
 }
 
 Type getScalarType(Type elementType) {
+  if (graph::isStorageOnly(elementType))
+    return IntegerType::get(elementType.getContext(), 8);
   if (elementType.isUnsignedInteger())
     return IntegerType::get(elementType.getContext(), elementType.getIntOrFloatBitWidth());
   return elementType;
@@ -35,6 +37,10 @@ Type getStorageType(Type elementType) {
   if (elementType.isInteger(1))
     return IntegerType::get(elementType.getContext(), 8);
   return getScalarType(elementType);
+}
+
+llvm::APInt getStoredScalar(Type elementType, const llvm::APInt &bits) {
+  return elementType.isSignlessInteger() ? bits.sext(8) : bits.zext(8);
 }
 
 static sym::Expr product(MLIRContext *context, ArrayRef<sym::Expr> factors) {
@@ -47,6 +53,8 @@ static sym::Expr product(MLIRContext *context, ArrayRef<sym::Expr> factors) {
 sym::Expr getStorageElements(graph::TensorType type) {
   if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout()))
     return product(type.getContext(), panels.getStorageShape(type.getShape()));
+  if (isa_and_nonnull<graph::PackedAttr>(type.getLayout()))
+    return graph::PackedAttr::getStorageSize(type);
   return product(type.getContext(), type.getShape());
 }
 

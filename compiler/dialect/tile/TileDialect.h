@@ -18,11 +18,15 @@ namespace freestone::tile {
 
 class ComputeOp;
 
-/// The type of one element in a body: i1 of a bool tensor, signless of an unsigned one, else the element type.
+/// The type of one element in a body: i1 of a bool tensor, signless of an unsigned one, i8 of elements that are only
+/// stored (a code, or an integer extended by its sign), else the element type.
 mlir::Type getScalarType(mlir::Type elementType);
 
 /// The type of one element in memory: i8 of a bool tensor, else as in a body.
 mlir::Type getStorageType(mlir::Type elementType);
+
+/// The scalar in a body of an element that is only stored, by the element's own bits.
+llvm::APInt getStoredScalar(mlir::Type elementType, const llvm::APInt &bits);
 
 /// The elements that a tensor occupies, its layout's padding included.
 sym::Expr getStorageElements(graph::TensorType type);

@@ -77,10 +77,17 @@ LogicalResult PackOp::verify() {
 
 LogicalResult ViewOp::verify() {
   auto from = cast<graph::TensorType>(getTensor().getType()), to = cast<graph::TensorType>(getResult().getType());
-  auto panels = dyn_cast_or_null<PanelsAttr>(from.getLayout() ? from.getLayout() : to.getLayout());
-  if (!panels || (from.getLayout() && to.getLayout()))
-    return emitOpError("goes from a layout to its storage or back, not from ") << from << " to " << to;
   graph::TensorType laidOut = from.getLayout() ? from : to, stored = from.getLayout() ? to : from;
+  auto panels = dyn_cast_or_null<PanelsAttr>(laidOut.getLayout());
+  bool isPacked = isa_and_nonnull<graph::PackedAttr>(laidOut.getLayout());
+  if ((!panels && !isPacked) || stored.getLayout())
+    return emitOpError("goes from a layout to its storage or back, not from ") << from << " to " << to;
+  if (isPacked) {
+    bool areBytes = stored.getElementType().isUnsignedInteger(8);
+    if (!areBytes || stored.getNumElements() != graph::PackedAttr::getStorageSize(laidOut))
+      return emitOpError("needs the bytes of ") << laidOut << ", not " << stored;
+    return success();
+  }
   if (stored.getShape() != ArrayRef(panels.getStorageShape(laidOut.getShape())) ||
       from.getElementType() != to.getElementType())
     return emitOpError("needs the elements of ") << laidOut << " as they are stored, not " << stored;

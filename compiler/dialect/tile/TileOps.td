@@ -221,7 +221,8 @@ def Tile_PackOp : Tile_Op<"pack", [Pure]> {
 def Tile_ViewOp : Tile_Op<"view", [Pure]> {
   let summary = "an alias: the same memory with or without a layout";
   let description = [{
-    Free, as a reshape is. One side has a layout, the other side is row-major in the shape of its storage.
+    Free, as a reshape is. One side has a layout, the other side is row-major in the shape of its storage; that of packed
+    elements are bytes, ui8, in any shape.
     ```mlir
     %w = tile.view %s : !graph.tensor<[36, 384, 32], f32> -> !graph.tensor<[1152, 384], f32, #tile.panels<axis = 0, width = 32>>
     ```

@@ -67,7 +67,23 @@ Tensor constantOfShape(Node &node) {
 Tensor castTo(Node &node, mlir::Type type, int onnxType) {
   if (!type)
     return node.refuse("the type " + onnxTypeName(onnxType) + " is not supported");
-  return cast(node.input(0), type);
+  if (!isa<mlir::FloatType>(type) || !graph::isStorageOnly(type))
+    return cast(node.input(0), type);
+  std::optional<graph::RoundMode> round = graph::RoundMode::nearest;
+  if (isa<mlir::Float8E8M0FNUType>(type))
+    round = graph::symbolizeRoundMode(node.text("round_mode", "up"));
+  if (!round)
+    return node.reject("round_mode is '" + node.text("round_mode", "") + "', not up, down or nearest");
+  return node.integer("saturate", 1) ? saturatingCast(node.input(0), type, *round) : cast(node.input(0), type, *round);
+}
+
+Tensor bitCast(Node &node) {
+  Tensor x = node.input(0);
+  int number = node.integer("to");
+  mlir::Type type = elementTypeOf(node.builder().getContext(), number);
+  if (!x || !type)
+    return x ? node.refuse("the type " + onnxTypeName(number) + " is not supported") : x;
+  return bitcast(x, type);
 }
 
 Tensor eyeLike(Node &node) {
@@ -149,6 +165,7 @@ void registerConstants(Registry &registry) {
     Tensor like = node.input(1);
     return like ? castTo(node, like.elementType(), 0) : like;
   });
+  registry.add("BitCast", {26}, bitCast);
   registry.add("EyeLike", {9}, eyeLike);
   registry.add("Range", {11}, range);
 }

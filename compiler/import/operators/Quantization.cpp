@@ -33,10 +33,17 @@ Tensor spreadAlong(Node &node, Tensor parameter, Tensor x, int64_t axis) {
   return slice(reshape(broadcastTo(repeated, spread), merged), axis, builder.size(0), x.dim(axis));
 }
 
-/// round(x / scale) + zero point, within the range of `type`. Halves round to even.
-Tensor quantize(Tensor x, Tensor scale, Tensor zeroPoint, mlir::Type type) {
+/// round(x / scale) + zero point, within the range of `type`. Halves round to even. Floats are rounded by the cast
+/// alone; only those of 4 bits have a zero point.
+Tensor quantize(Tensor x, Tensor scale, Tensor zeroPoint, mlir::Type type, bool saturate = true) {
   if (!x || !scale)
     return {};
+  if (isa<mlir::FloatType>(type)) {
+    Tensor quotient = x / scale;
+    if (zeroPoint && isa<mlir::Float4E2M1FNType>(type))
+      quotient = quotient + cast(zeroPoint, x.elementType());
+    return saturate ? saturatingCast(quotient, type) : cast(quotient, type);
+  }
   Tensor rounded = round(x / scale);
   if (zeroPoint)
     rounded = rounded + cast(zeroPoint, x.elementType());
@@ -51,7 +58,9 @@ Tensor quantizeLinear(Node &node) {
   mlir::Type type = zeroPoint ? zeroPoint.elementType() : builder.getIntegerType(8, /*isSigned=*/false);
   if (!zeroPoint && node.integer("output_dtype"))
     type = elementTypeOf(builder.getContext(), node.integer("output_dtype"));
-  if (!type || !isa<mlir::IntegerType>(type))
+  bool isQuantized = type && (graph::isStorageOnly(type) || (isa<mlir::IntegerType>(type) && !type.isInteger(1))) &&
+                     !isa<mlir::Float8E8M0FNUType>(type);
+  if (!isQuantized)
     return node.refuse("quantisation to this type is not supported");
   int64_t given = node.integer("axis", 1);
   std::optional<int64_t> axis =
@@ -62,7 +71,7 @@ Tensor quantizeLinear(Node &node) {
   scale = cast(spreadAlong(node, scale, x, *axis), work);
   if (zeroPoint)
     zeroPoint = spreadAlong(node, zeroPoint, x, *axis);
-  return quantize(cast(x, work), scale, zeroPoint, type);
+  return quantize(cast(x, work), scale, zeroPoint, type, node.integer("saturate", 1));
 }
 
 Tensor dequantizeLinear(Node &node) {
@@ -78,7 +87,8 @@ Tensor dequantizeLinear(Node &node) {
   if (!axis || !type)
     return type ? Tensor() : node.refuse("this output type is not supported");
   Tensor wide = cast(x, builder.getF32Type());
-  if (zeroPoint)
+  // The zero point of floats is 0.
+  if (zeroPoint && !x.isFloat())
     wide = wide - cast(spreadAlong(node, zeroPoint, x, *axis), builder.getF32Type());
   return cast(wide * cast(spreadAlong(node, scale, x, *axis), builder.getF32Type()), type);
 }

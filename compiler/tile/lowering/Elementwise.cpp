@@ -68,8 +68,21 @@ struct LowerCast : OpRewritePattern<graph::CastOp> {
   LogicalResult matchAndRewrite(graph::CastOp op, PatternRewriter &rewriter) const override {
     Type from = graph::getElementType(op.getOperand()), to = op.getElementType();
     return lowerElementwise(op, rewriter, [&](ImplicitLocOpBuilder &builder, ValueRange operands) {
+      if (graph::isStorageOnly(to))
+        return emitStoredCast(builder, operands[0], from, to, {op.getSaturate(), op.getRound()});
       return op.getSaturate() ? emitSaturatingCast(builder, operands[0], from, to)
                               : emitCast(builder, operands[0], from, to);
+    });
+  }
+};
+
+struct LowerBitcast : OpRewritePattern<graph::BitcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(graph::BitcastOp op, PatternRewriter &rewriter) const override {
+    Type from = graph::getElementType(op.getOperand()), to = op.getElementType();
+    return lowerElementwise(op, rewriter, [&](ImplicitLocOpBuilder &builder, ValueRange operands) {
+      return emitBitcast(builder, operands[0], from, to);
     });
   }
 };
@@ -90,7 +103,7 @@ FailureOr<Value> castTo(OpBuilder &rewriter, Location location, Value tensor, Ty
 }
 
 void populateElementwisePatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerUnary, LowerBinary, LowerCompare, LowerSelect, LowerCast>(patterns.getContext());
+  patterns.add<LowerUnary, LowerBinary, LowerCompare, LowerSelect, LowerCast, LowerBitcast>(patterns.getContext());
 }
 
 } // namespace freestone::tile

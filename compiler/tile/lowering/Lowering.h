@@ -11,6 +11,7 @@ namespace freestone::tile {
 // reason in its match failure.
 void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
 void populateMovementPatterns(mlir::RewritePatternSet &patterns);
+void populateSubBytePatterns(mlir::RewritePatternSet &patterns);
 void populateGatherPatterns(mlir::RewritePatternSet &patterns);
 void populateReductionPatterns(mlir::RewritePatternSet &patterns);
 void populateContractionPatterns(mlir::RewritePatternSet &patterns);
