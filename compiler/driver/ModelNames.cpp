@@ -177,7 +177,8 @@ void moveConstantsToWeights(ModuleOp module, WeightStore &weights) {
     for (auto constant : llvm::make_early_inc_range(function.getOps<graph::ConstantOp>())) {
       auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
       graph::TensorType type = constant.getType();
-      if (!value || value.isSplat() || !isa<FloatType>(value.getElementType()))
+      // Elements below a byte, which weights pack, stay: a constant has few.
+      if (!value || value.isSplat() || !isa<FloatType>(value.getElementType()) || graph::isSubByte(type.getElementType()))
         continue;
       std::string name;
       do

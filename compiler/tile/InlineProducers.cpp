@@ -133,6 +133,12 @@ bool isViewOfOneTensor(ComputeOp op, const TypicalSizes &sizes) {
   });
 }
 
+/// Whether the compute takes elements of 2 or 4 bits out of their bytes.
+bool unpacksBytes(ComputeOp op) {
+  auto view = op.getInputs().size() == 1 ? op.getInputs()[0].getDefiningOp<ViewOp>() : ViewOp();
+  return view && isa_and_nonnull<graph::PackedAttr>(cast<graph::TensorType>(view.getTensor().getType()).getLayout());
+}
+
 /// Whether the producer's only use is this input.
 bool isReadOnce(ComputeOp consumer, unsigned input, const ProducedTensor &producer) {
   ComputeOp source = producer.op;
@@ -147,8 +153,6 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
     return false;
   if (isCopy(source))
     return true;
-  if (isSumOfProducts(consumer) && widensStored(source))
-    return isReadOnce(consumer, input, producer);
   if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
     return false;
   if (isViewOfOneTensor(source, typicalSizes) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)
@@ -199,10 +203,9 @@ bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
   FailureOr<ComputeOp> result = inlineProducer(builder, consumer, input, *producer, sizes);
   if (failed(result))
     return false;
-  // A contraction needs linear indices: others would be computed anew at every element. Of elements that are widened
-  // while it packs them, vectors share the index.
-  bool mustStayLinear = (isSumOfProducts(consumer) || !isCopy(producer->op)) &&
-                        !(isSumOfProducts(consumer) && widensStored(producer->op));
+  // A contraction needs linear indices: others would be computed anew at every element. Packed bytes are loaded as
+  // vectors, whose elements are repeated.
+  bool mustStayLinear = isSumOfProducts(consumer) || !(isCopy(producer->op) || unpacksBytes(producer->op));
   if (mustStayLinear)
     for (unsigned number = 0; number < result->getInputs().size(); ++number)
       if (!isLinear(*result, number)) {
