@@ -52,6 +52,36 @@ TEST(Tensor, halfPrecisionRoundsToNearestEven) {
   EXPECT_EQ(doubleToBfloat(0x1.03p0), 0x3f82);
 }
 
+TEST(Tensor, everyCodeRoundTrips) {
+  for (int number = FREESTONE_F8E4M3FN; number <= FREESTONE_U2; ++number) {
+    auto dtype = freestone_dtype(number);
+    int codes = 1 << formats::dlpackType(dtype).bits;
+    Tensor tensor(dtype, {codes});
+    for (int code = 0; code < codes; ++code)
+      tensor.as<uint8_t>()[code / int(elementsPerByte(dtype))] |=
+          uint8_t(code << (code % int(elementsPerByte(dtype)) * formats::dlpackType(dtype).bits));
+    Tensor again(dtype, {codes});
+    for (int code = 0; code < codes; ++code) {
+      double value = tensor.number(code);
+      again.setNumber(code, value);
+      if (std::isfinite(value))
+        EXPECT_EQ(again.code(code), tensor.code(code)) << typeName(dtype) << " " << code;
+    }
+    Tensor read = parseNpy(formatNpy(tensor));
+    EXPECT_EQ(read.isUnnamed(), dtype != FREESTONE_F8E5M2);
+    EXPECT_TRUE(equal(read.isUnnamed() ? read.named(dtype) : read, tensor)) << typeName(dtype);
+  }
+}
+
+TEST(Tensor, storedFloatsSaturate) {
+  Tensor tensor = parseInlineTensor("4xf8e4m3fn=1e9,-inf,464,0.001953125");
+  EXPECT_EQ(tensor.number(0), 448);
+  EXPECT_EQ(tensor.number(1), -448);
+  EXPECT_EQ(tensor.number(2), 448);
+  EXPECT_EQ(tensor.number(3), 0x1p-9);
+  EXPECT_EQ(parseInlineTensor("3xi4=-8,7,3").bytes(), 2u);
+}
+
 TEST(Tensor, shapesThatOverflowAreRefused) {
   EXPECT_NE(errorOf([] { parseInlineTensor("9223372036854775807x3xf32=0"); }), "");
   EXPECT_NE(errorOf([] { parseInlineTensor("4611686018427387904xf32=0"); }), "");
