@@ -205,7 +205,8 @@ void copyNpyElements(Bytes file, const NpyHeader &header, void *target) {
 std::string formatNpyHeader(freestone_dtype dtype, const std::vector<int64_t> &shape) {
   const NpyType *type =
       std::find_if(std::begin(npyTypes), std::end(npyTypes), [&](const NpyType &t) { return t.dtype == dtype; });
-  std::string_view descr = type == std::end(npyTypes) ? unnamedType : type->descr;
+  // NumPy can't read 'f1', which it writes for ml_dtypes.
+  std::string_view descr = isStorageOnly(dtype) ? unnamedType : type->descr;
   std::string sizes = fmt::format("{}", fmt::join(shape, ", "));
   if (shape.size() == 1)
     sizes += ',';

@@ -87,3 +87,13 @@ func.func @ones(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[m, n], f32> {
   %2 = graph.broadcast %1 dims [0, 1] : !graph.tensor<[1, n], f32> -> !graph.tensor<[m, n], f32>
   return %2 : !graph.tensor<[m, n], f32>
 }
+
+// CHECK-LABEL: func.func @saturatingThereAndBack
+// CHECK: graph.cast %{{.*}} to f8E5M2 saturate
+// CHECK-NOT: graph.bitcast
+func.func @saturatingThereAndBack(%x: !graph.tensor<[n], f8E5M2>) -> !graph.tensor<[n], f8E5M2> {
+  %0 = graph.cast %x to f32 : !graph.tensor<[n], f8E5M2>
+  %1 = graph.bitcast %0 to f32 : !graph.tensor<[n], f32>
+  %2 = graph.cast %1 to f8E5M2 saturate : !graph.tensor<[n], f32>
+  return %2 : !graph.tensor<[n], f8E5M2>
+}

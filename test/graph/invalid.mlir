@@ -1,7 +1,28 @@
 // RUN: freestone-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @+1 {{tensors have no elements of type 'i4'}}
-func.func @type(%x: !graph.tensor<[n], i4>) { return }
+// expected-error @+1 {{tensors have no elements of type 'i3'}}
+func.func @type(%x: !graph.tensor<[n], i3>) { return }
+
+// -----
+
+// expected-error @+1 {{elements of type 'i8' are not packed into bytes}}
+func.func @packed(%x: !graph.tensor<[n], i8, #graph.packed>) { return }
+
+// -----
+
+func.func @stored(%x: !graph.tensor<[n], f8E5M2>) {
+  // expected-error @+1 {{has no 'add' of '!graph.tensor<[n], f8E5M2>'}}
+  %z = graph.binary add %x, %x : !graph.tensor<[n], f8E5M2>
+  return
+}
+
+// -----
+
+func.func @bits(%x: !graph.tensor<[n], f32>) {
+  // expected-error @+1 {{can't read elements of '!graph.tensor<[n], f32>' as 'i16'}}
+  %z = graph.bitcast %x to i16 : !graph.tensor<[n], f32>
+  return
+}
 
 // -----
 
