@@ -31,6 +31,8 @@ static constexpr OperatorLimit limits[] = {
     {"MaxPool", "positions in column-major order are not supported"},
     {"QuantizeLinear", "quantisation to this type is not supported"},
     {"DequantizeLinear", "this output type is not supported"},
+    {"com.microsoft.MatMulNBits", "groups given by indices (g_idx) are not supported"},
+    {"com.microsoft.MatMulNBits", "weights of NUMBER bits are not supported"},
     {"Dropout", "dropout needs a constant ratio from 0 to below 1"},
     {"GRU LSTM RNN", "the activation 'NAME' is not supported"},
     {"Resize Upsample", "the scales must be constant"},

@@ -67,7 +67,8 @@ def same(actual, expected, what):
 
 def in_range(values, name):
     """The values whose conversion to an integer type is defined: truncated, they are its numbers."""
-    real = values.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        real = values.astype(np.float64)
     low, high = {"INT4": (-8, 7), "UINT4": (0, 15), "INT2": (-2, 1), "UINT2": (0, 3)}.get(name) or (
         np.iinfo(array_type(name)).min, np.iinfo(array_type(name)).max)
     with np.errstate(invalid="ignore"):
@@ -146,7 +147,9 @@ def bits():
     pairs = [("FLOAT", "UINT32"), ("INT8", "FLOAT8E5M2"), ("FLOAT8E4M3FN", "UINT8"), ("INT4", "UINT4"),
              ("FLOAT4E2M1", "INT4"), ("UINT2", "INT2"), ("FLOAT16", "BFLOAT16"), ("DOUBLE", "INT64")]
     for source, target in pairs:
-        values = near_halves().astype(array_type(source)) if source in WIDE[:4] else (
+        with np.errstate(over="ignore"):
+            halves = near_halves().astype(array_type(source)) if source in WIDE[:4] else None
+        values = halves if source in WIDE[:4] else (
             np.arange(-128, 128).astype(np.int8) if source == "INT8" else every_code(source))
         _, program = compile_nodes([helper.make_node("BitCast", ["x"], ["y"], to=number(target))], [("x", source)],
                                    [("y", target)])
@@ -228,6 +231,34 @@ def movement():
                 same(results["padded"], expected, name)
 
 
+def products():
+    """MatMulNBits of com.microsoft, whose weights are rows of packed blocks; its numbers by NumPy."""
+    random = np.random.default_rng(1)
+    for bits, depth, columns, block, has_zeros in [(4, 64, 48, 32, False), (4, 80, 33, 16, True), (2, 128, 8, 32, True),
+                                                   (8, 96, 16, 32, True)]:
+        def unpack(packed):
+            places = packed[..., None] >> np.arange(0, 8, bits, dtype=np.uint8) & ((1 << bits) - 1)
+            return places.reshape(*packed.shape[:-1], -1).astype(np.float32)
+
+        blocks = -(-depth // block)
+        packed = random.integers(0, 256, (columns, blocks, block * bits // 8), np.uint8)
+        scale = random.uniform(0.1, 1, (columns, blocks, 1)).astype(np.float32)
+        zeros = random.integers(0, 256, (columns, -(-blocks * bits // 8)), np.uint8)
+        given = {"b": packed, "s": scale.ravel()} | ({"z": zeros.ravel()} if has_zeros else {})
+        node = helper.make_node("MatMulNBits", ["x", *given], ["y"], domain="com.microsoft", K=depth, N=columns,
+                                bits=bits, block_size=block)
+        graph = helper.make_graph([node], "bits", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ("n", depth))],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, ("n", columns))],
+                                  [numpy_helper.from_array(value, name) for name, value in given.items()])
+        opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+        program = freestone.compile(helper.make_model(graph, opset_imports=opsets, ir_version=10))
+        x = random.standard_normal((5, depth)).astype(np.float32)
+        middle = unpack(zeros)[:, :blocks, None] if has_zeros else 1 << (bits - 1)
+        weights = ((unpack(packed) - middle) * scale).reshape(columns, -1)[:, :depth]
+        expected = x @ weights.T
+        assert np.abs(program(x) - expected).max() < 1e-5 * np.abs(expected).max(), bits
+
+
 if __name__ == "__main__":
-    for part in (widening, narrowing, bits, quantization, movement):
+    for part in (widening, narrowing, bits, quantization, movement, products):
         part()

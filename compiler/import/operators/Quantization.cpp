@@ -116,12 +116,59 @@ Tensor qlinearMatmul(Node &node) {
                   in[7].elementType());
 }
 
+/// Unsigned integers of `bits` bits out of bytes along the last dimension, the first in the lowest bits.
+Tensor unpackIntegers(Tensor bytes, int64_t bits) {
+  if (!bytes || bits == 8)
+    return bytes;
+  mlir::Type type = bytes.builder().getIntegerType(bits, /*isSigned=*/false);
+  SmallVector<Tensor> places;
+  for (int64_t place = 0; place < 8; place += bits)
+    places.push_back(unsqueeze(
+        cast(binary(graph::BinaryKind::shr, bytes, scalarLike(static_cast<double>(place), bytes)), type),
+        {bytes.rank()}));
+  Shape shape(bytes.shape());
+  shape.back() = shape.back() * (8 / bits);
+  return reshape(concat(places, bytes.rank()), shape);
+}
+
+/// A product with the transpose of a quantised matrix [N, K], whose rows are blocks with a scale and a zero point each.
+Tensor matmulNBits(Node &node) {
+  Tensor x = node.input(0), packed = node.input(1), scale = node.input(2), zero = node.optionalInput(3);
+  if (!x || !packed || !scale || (node.has(3) && !zero))
+    return {};
+  int64_t bits = node.integer("bits", 4), depth = node.integer("K"), columns = node.integer("N"),
+          block = node.integer("block_size");
+  if (node.has(4))
+    return node.refuse("groups given by indices (g_idx) are not supported");
+  if (bits != 2 && bits != 4 && bits != 8)
+    return node.refuse("weights of " + Twine(bits) + " bits are not supported");
+  if (depth < 1 || columns < 1 || block < 8 || !packed.isUnsigned() || packed.rank() != 3 || x.rank() < 1)
+    return node.reject("K, N and block_size do not fit the weights, which are bytes of rank 3");
+  ModelBuilder &builder = node.builder();
+  mlir::Type real = builder.getF32Type();
+  Expr blocks = builder.size(divideCeil(depth, block)), rows = builder.size(columns);
+  Tensor codes = conform(unpackIntegers(packed, bits), {rows, blocks, builder.size(block)}, "the sizes of the weights");
+  Tensor zeros = builder.scalar(1 << (bits - 1), real);
+  if (zero && zero.isFloat()) {
+    zeros = cast(reshape(zero, {rows, blocks, builder.size(1)}), real);
+  } else if (zero) {
+    int64_t bytes = divideCeil(divideCeil(depth, block) * bits, 8);
+    Tensor all = unpackIntegers(reshape(zero, {rows, builder.size(bytes)}), bits);
+    zeros = cast(unsqueeze(slice(all, 1, builder.size(0), blocks), {2}), real);
+  }
+  Tensor weights = (cast(codes, real) - zeros) * cast(reshape(scale, {rows, blocks, builder.size(1)}), real);
+  Tensor whole = slice(reshape(weights, {rows, blocks * block}), 1, builder.size(0), builder.size(depth));
+  Tensor product = matmul(x, transpose(cast(whole, x.elementType()), {1, 0}));
+  return node.has(5) ? product + node.input(5) : product;
+}
+
 } // namespace
 
 void registerQuantization(Registry &registry) {
   registry.add("QuantizeLinear", {10}, quantizeLinear);
   registry.add("DequantizeLinear", {10}, dequantizeLinear);
   registry.add("QLinearMatMul", {10}, qlinearMatmul);
+  registry.add("com.microsoft.MatMulNBits", {1}, matmulNBits);
 }
 
 } // namespace freestone::importer
