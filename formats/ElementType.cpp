@@ -39,9 +39,7 @@ size_t elementBytes(freestone_dtype dtype) { return std::max(1, types[dtype - 1]
 
 size_t elementsPerByte(freestone_dtype dtype) { return std::max(1, 8 / types[dtype - 1].bits); }
 
-DLDataType dlpackType(freestone_dtype dtype) {
-  return {types[dtype - 1].dlpackCode, types[dtype - 1].bits, 1};
-}
+DLDataType dlpackType(freestone_dtype dtype) { return {types[dtype - 1].dlpackCode, types[dtype - 1].bits, 1}; }
 
 bool isFloat(freestone_dtype dtype) {
   return dtype <= FREESTONE_F64 || (dtype >= FREESTONE_F8E4M3FN && dtype <= FREESTONE_F4E2M1);

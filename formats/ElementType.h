@@ -12,7 +12,8 @@
 
 namespace freestone::formats {
 
-/// Bytes of one element; 1 of those that share a byte, of which it holds `elementsPerByte`, the first in its lowest bits.
+/// Bytes of one element; 1 of those that share a byte, of which it holds `elementsPerByte`, the first in its lowest
+/// bits.
 size_t elementBytes(freestone_dtype dtype);
 size_t elementsPerByte(freestone_dtype dtype);
 DLDataType dlpackType(freestone_dtype dtype);

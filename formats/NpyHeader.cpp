@@ -121,9 +121,9 @@ struct NpyType {
 } // namespace
 
 static constexpr NpyType npyTypes[] = {
-    {"f2", FREESTONE_F16}, {"V2", FREESTONE_BF16}, {"f4", FREESTONE_F32}, {"f8", FREESTONE_F64}, {"b1", FREESTONE_I1},
-    {"i1", FREESTONE_I8},  {"i2", FREESTONE_I16},  {"i4", FREESTONE_I32}, {"i8", FREESTONE_I64}, {"u1", FREESTONE_U8},
-    {"u2", FREESTONE_U16}, {"u4", FREESTONE_U32},  {"u8", FREESTONE_U64},  {"f1", FREESTONE_F8E5M2}};
+    {"f2", FREESTONE_F16}, {"V2", FREESTONE_BF16}, {"f4", FREESTONE_F32}, {"f8", FREESTONE_F64},   {"b1", FREESTONE_I1},
+    {"i1", FREESTONE_I8},  {"i2", FREESTONE_I16},  {"i4", FREESTONE_I32}, {"i8", FREESTONE_I64},   {"u1", FREESTONE_U8},
+    {"u2", FREESTONE_U16}, {"u4", FREESTONE_U32},  {"u8", FREESTONE_U64}, {"f1", FREESTONE_F8E5M2}};
 static constexpr std::string_view unnamedType = "V1";
 
 static freestone_dtype parseDescr(const std::string &descr, bool &swapped) {
@@ -211,8 +211,7 @@ std::string formatNpyHeader(freestone_dtype dtype, const std::vector<int64_t> &s
   if (shape.size() == 1)
     sizes += ',';
   char order = elementBytes(dtype) == 1 && !isStorageOnly(dtype) ? '|' : '<';
-  std::string text =
-      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order, descr, sizes);
+  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order, descr, sizes);
   // NumPy ends the header with a newline and aligns the elements to 64 bytes.
   size_t prefix = magic.size() + 4;
   text.append((64 - (prefix + text.size() + 1) % 64) % 64, ' ').push_back('\n');

@@ -1,5 +1,5 @@
-// NumPy's .npy files. Types that NumPy lacks are as of `ml_dtypes`: bf16 is '<V2', and those whose elements are a byte or
-// less are '<V1', one byte an element; f8e5m2 may be '<f1'.
+// NumPy's .npy files. Types that NumPy lacks are as of `ml_dtypes`: bf16 is '<V2', and those whose elements are a byte
+// or less are '<V1', one byte an element; f8e5m2 may be '<f1'.
 #ifndef FREESTONE_FORMATS_NPYHEADER_H
 #define FREESTONE_FORMATS_NPYHEADER_H
 

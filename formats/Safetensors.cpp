@@ -13,13 +13,25 @@ using Json = nlohmann::json;
 static constexpr uint64_t largestHeader = 100'000'000;
 static constexpr std::string_view metadataKey = "__metadata__";
 
-static constexpr std::pair<std::string_view, freestone_dtype> names[] = {
-    {"F16", FREESTONE_F16}, {"BF16", FREESTONE_BF16}, {"F32", FREESTONE_F32}, {"F64", FREESTONE_F64},
-    {"BOOL", FREESTONE_I1}, {"I8", FREESTONE_I8},     {"I16", FREESTONE_I16}, {"I32", FREESTONE_I32},
-    {"I64", FREESTONE_I64}, {"U8", FREESTONE_U8},     {"U16", FREESTONE_U16}, {"U32", FREESTONE_U32},
-    {"U64", FREESTONE_U64}, {"F8_E4M3", FREESTONE_F8E4M3FN}, {"F8_E5M2", FREESTONE_F8E5M2},
-    {"F8_E8M0", FREESTONE_F8E8M0}, {"F8_E4M3FNUZ", FREESTONE_F8E4M3FNUZ}, {"F8_E5M2FNUZ", FREESTONE_F8E5M2FNUZ},
-    {"F4", FREESTONE_F4E2M1}};
+static constexpr std::pair<std::string_view, freestone_dtype> names[] = {{"F16", FREESTONE_F16},
+                                                                         {"BF16", FREESTONE_BF16},
+                                                                         {"F32", FREESTONE_F32},
+                                                                         {"F64", FREESTONE_F64},
+                                                                         {"BOOL", FREESTONE_I1},
+                                                                         {"I8", FREESTONE_I8},
+                                                                         {"I16", FREESTONE_I16},
+                                                                         {"I32", FREESTONE_I32},
+                                                                         {"I64", FREESTONE_I64},
+                                                                         {"U8", FREESTONE_U8},
+                                                                         {"U16", FREESTONE_U16},
+                                                                         {"U32", FREESTONE_U32},
+                                                                         {"U64", FREESTONE_U64},
+                                                                         {"F8_E4M3", FREESTONE_F8E4M3FN},
+                                                                         {"F8_E5M2", FREESTONE_F8E5M2},
+                                                                         {"F8_E8M0", FREESTONE_F8E8M0},
+                                                                         {"F8_E4M3FNUZ", FREESTONE_F8E4M3FNUZ},
+                                                                         {"F8_E5M2FNUZ", FREESTONE_F8E5M2FNUZ},
+                                                                         {"F4", FREESTONE_F4E2M1}};
 
 static freestone_dtype parseType(const std::string &tensor, const Json &value) {
   if (value.is_string())

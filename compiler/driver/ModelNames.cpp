@@ -178,7 +178,8 @@ void moveConstantsToWeights(ModuleOp module, WeightStore &weights) {
       auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
       graph::TensorType type = constant.getType();
       // Elements below a byte, which weights pack, stay: a constant has few.
-      if (!value || value.isSplat() || !isa<FloatType>(value.getElementType()) || graph::isSubByte(type.getElementType()))
+      if (!value || value.isSplat() || !isa<FloatType>(value.getElementType()) ||
+          graph::isSubByte(type.getElementType()))
         continue;
       std::string name;
       do

@@ -312,8 +312,8 @@ static Tensor evaluate(CastOp op, const Tensor &operand) {
     if (x.isReal())
       return map<double, int64_t>(x, type, encode);
     Type single = Float32Type::get(type.getContext());
-    return map<int64_t, int64_t>(
-        x, type, [&](int64_t value) { return encode(roundInteger(single, value, x.isUnsigned())); });
+    return map<int64_t, int64_t>(x, type,
+                                 [&](int64_t value) { return encode(roundInteger(single, value, x.isUnsigned())); });
   }
   bool saturate = op.getSaturate(), isUnsigned = x.isUnsigned();
   if (type.isSignlessInteger(1))

@@ -1,4 +1,5 @@
-// Elements that are only stored (`graph::isStorageOnly`): float8 and float4 as codes, integers below a byte as they are.
+// Elements that are only stored (`graph::isStorageOnly`): float8 and float4 as codes, integers below a byte as they
+// are.
 #ifndef FREESTONE_COMPILER_INTERPRETER_STOREDELEMENTS_H
 #define FREESTONE_COMPILER_INTERPRETER_STOREDELEMENTS_H
 
@@ -15,7 +16,7 @@ double decodeStored(mlir::FloatType type, int64_t code);
 /// The code of a value, by way of f32: see `graph.cast`.
 int64_t encodeStored(mlir::FloatType type, double value, bool saturate, graph::RoundMode round);
 
-/// Several elements to a byte (`graph::isSubByte`), each as one of `unpacked`; and the opposite.
+/// Elements that share bytes (`graph::isSubByte`), one to a byte, integers extended by their sign; and the opposite.
 std::vector<char> unpackBytes(mlir::Type elementType, llvm::ArrayRef<char> packed, int64_t count);
 std::vector<char> packBytes(mlir::Type elementType, llvm::ArrayRef<char> unpacked);
 

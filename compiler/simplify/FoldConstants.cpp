@@ -88,8 +88,7 @@ private:
 
   static DenseElementsAttr toAttribute(RankedTensorType type, const interpreter::HostTensor &host) {
     if (isSubByte(type.getElementType())) {
-      std::vector<char> unpacked =
-          interpreter::unpackBytes(type.getElementType(), host.bytes, type.getNumElements());
+      std::vector<char> unpacked = interpreter::unpackBytes(type.getElementType(), host.bytes, type.getNumElements());
       return DenseElementsAttr::getFromRawBuffer(type, unpacked);
     }
     if (!type.getElementType().isInteger(1))

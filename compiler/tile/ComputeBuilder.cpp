@@ -17,8 +17,8 @@ TypedAttr getSplat(Value tensor) {
     return {};
   Type element = elements.getElementType(), scalar = getScalarType(element);
   if (graph::isStorageOnly(element)) {
-    APInt bits = isa<FloatType>(element) ? elements.getSplatValue<APFloat>().bitcastToAPInt()
-                                         : elements.getSplatValue<APInt>();
+    APInt bits =
+        isa<FloatType>(element) ? elements.getSplatValue<APFloat>().bitcastToAPInt() : elements.getSplatValue<APInt>();
     return IntegerAttr::get(scalar, getStoredScalar(element, bits));
   }
   if (isa<FloatType>(scalar))

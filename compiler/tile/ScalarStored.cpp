@@ -1,6 +1,6 @@
 // Casts from and to elements that are only stored: float8 and float4 by the bits of f32, integers below a byte by i8.
-// Everything is exact in integers, or a product with a power of two: the interpreter, whose floats are doubles, computes
-// the same.
+// Everything is exact in integers, or a product with a power of two: the interpreter, whose floats are doubles,
+// computes the same.
 #include "compiler/tile/Scalars.h"
 
 #include "compiler/dialect/tile/TileDialect.h"
@@ -65,10 +65,10 @@ using Predicate = arith::CmpIPredicate;
 Value emitDecode(ImplicitLocOpBuilder &b, Value code, FloatCode format) {
   Bits bits(b);
   Value wide = bits.widen(code), magnitude = bits.land(wide, (1 << format.signBit) - 1);
-  Value normal = bits.add(bits.shiftLeft(magnitude, mantissa32 - format.mantissa), (bias32 - format.bias) << mantissa32);
+  Value normal =
+      bits.add(bits.shiftLeft(magnitude, mantissa32 - format.mantissa), (bias32 - format.bias) << mantissa32);
   Value unit = emitConstant(b, b.getF32Type(), std::ldexp(1.0, static_cast<int>(1 - format.bias - format.mantissa)));
-  Value subnormal =
-      bits.of(arith::MulFOp::create(b, arith::SIToFPOp::create(b, b.getF32Type(), magnitude), unit));
+  Value subnormal = bits.of(arith::MulFOp::create(b, arith::SIToFPOp::create(b, b.getF32Type(), magnitude), unit));
   Value result = bits.select(bits.is(Predicate::ult, magnitude, 1 << format.mantissa), subnormal, normal);
   if (format.specials == FloatCode::SignedNaN)
     result = bits.select(bits.is(Predicate::ugt, magnitude, format.largest), bits.constant(nan32), result);
@@ -96,8 +96,7 @@ Value emitEncode(ImplicitLocOpBuilder &b, Value x, FloatCode format, bool satura
   Value units = math::RoundEvenOp::create(b, arith::MulFOp::create(b, bits.toReal(magnitude), scale));
   Value isSubnormal = bits.is(Predicate::ult, magnitude, (bias32 + 1 - format.bias) << mantissa32);
   Value zero = emitConstant(b, b.getF32Type(), 0);
-  Value subnormal =
-      arith::FPToSIOp::create(b, b.getI32Type(), arith::SelectOp::create(b, isSubnormal, units, zero));
+  Value subnormal = arith::FPToSIOp::create(b, b.getI32Type(), arith::SelectOp::create(b, isSubnormal, units, zero));
   Value code = bits.select(isSubnormal, subnormal, normal);
 
   Value isNaN = bits.is(Predicate::ugt, magnitude, infinity32);

@@ -1,5 +1,5 @@
-/* The part of DLPack that Freestone uses, laid out as its standard says (unversioned structs; type codes up to version 1.1). The include
- * guard is DLPack's own, so that whichever of the two headers comes first serves both. */
+/* The part of DLPack that Freestone uses, laid out as its standard says (unversioned structs; type codes up to
+ * version 1.1). The include guard is DLPack's own, so that whichever of the two headers comes first serves both. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 

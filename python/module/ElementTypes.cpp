@@ -78,18 +78,17 @@ const char *freestone::python::numpyType(freestone_dtype type) {
   return "";
 }
 
-static constexpr std::pair<std::string_view, DLDataType> mlDtypes[] = {
-    {"bfloat16", {kDLBfloat, 16, 1}},
-    {"float8_e4m3fn", {kDLFloat8_e4m3fn, 8, 1}},
-    {"float8_e4m3fnuz", {kDLFloat8_e4m3fnuz, 8, 1}},
-    {"float8_e5m2", {kDLFloat8_e5m2, 8, 1}},
-    {"float8_e5m2fnuz", {kDLFloat8_e5m2fnuz, 8, 1}},
-    {"float8_e8m0fnu", {kDLFloat8_e8m0fnu, 8, 1}},
-    {"float4_e2m1fn", {kDLFloat4_e2m1fn, 4, 1}},
-    {"int4", {kDLInt, 4, 1}},
-    {"uint4", {kDLUInt, 4, 1}},
-    {"int2", {kDLInt, 2, 1}},
-    {"uint2", {kDLUInt, 2, 1}}};
+static constexpr std::pair<std::string_view, DLDataType> mlDtypes[] = {{"bfloat16", {kDLBfloat, 16, 1}},
+                                                                       {"float8_e4m3fn", {kDLFloat8_e4m3fn, 8, 1}},
+                                                                       {"float8_e4m3fnuz", {kDLFloat8_e4m3fnuz, 8, 1}},
+                                                                       {"float8_e5m2", {kDLFloat8_e5m2, 8, 1}},
+                                                                       {"float8_e5m2fnuz", {kDLFloat8_e5m2fnuz, 8, 1}},
+                                                                       {"float8_e8m0fnu", {kDLFloat8_e8m0fnu, 8, 1}},
+                                                                       {"float4_e2m1fn", {kDLFloat4_e2m1fn, 4, 1}},
+                                                                       {"int4", {kDLInt, 4, 1}},
+                                                                       {"uint4", {kDLUInt, 4, 1}},
+                                                                       {"int2", {kDLInt, 2, 1}},
+                                                                       {"uint2", {kDLUInt, 2, 1}}};
 
 std::optional<DLDataType> freestone::python::typeOfMlDtypes(std::string_view name) {
   for (auto [known, type] : mlDtypes)

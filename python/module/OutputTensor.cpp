@@ -57,8 +57,8 @@ nb::object python::wrapTensor(Tensor given, nb::handle like) {
     return view<nb::numpy>(tensor, owner, tensor.dtype);
   try {
     nb::object type = nb::module_::import_("ml_dtypes").attr(foreign->data());
-    nb::object codes = tensor.dtype.bits < 8 ? unpack(tensor)
-                                             : view<nb::numpy>(tensor, owner, {kDLUInt, tensor.dtype.bits, 1});
+    nb::object codes =
+        tensor.dtype.bits < 8 ? unpack(tensor) : view<nb::numpy>(tensor, owner, {kDLUInt, tensor.dtype.bits, 1});
     return codes.attr("view")(type);
   } catch (nb::python_error &error) {
     if (!error.matches(PyExc_ImportError))

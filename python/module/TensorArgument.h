@@ -8,8 +8,8 @@
 
 namespace freestone::python {
 
-/// The memory of a Python object as a tensor, without a copy (unless elements share bytes): of what has the buffer protocol (NumPy) or speaks DLPack
-/// (PyTorch, JAX). Keeps the memory alive; made and destroyed with the GIL held.
+/// The memory of a Python object as a tensor, without a copy (unless elements share bytes): of what has the buffer
+/// protocol (NumPy) or speaks DLPack (PyTorch, JAX). Keeps the memory alive; made and destroyed with the GIL held.
 class TensorArgument {
 public:
   enum class Access { Read, Write };

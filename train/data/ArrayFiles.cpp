@@ -21,7 +21,8 @@ static std::string stem(const std::string &path) {
 void ArrayFiles::add(std::string name, Bytes npy) {
   NpyHeader header = parseNpyHeader(npy);
   if (header.isUnnamed)
-    throw FormatError("its elements are bytes of a type that the file does not name; convert them to one that NumPy has");
+    throw FormatError(
+        "its elements are bytes of a type that the file does not name; convert them to one that NumPy has");
   Bytes elements = npy.subspan(header.elementsOffset);
   if (!header.isPlain()) {
     std::vector<uint8_t> converted(elements.size());

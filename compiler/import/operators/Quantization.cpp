@@ -123,9 +123,9 @@ Tensor unpackIntegers(Tensor bytes, int64_t bits) {
   mlir::Type type = bytes.builder().getIntegerType(bits, /*isSigned=*/false);
   SmallVector<Tensor> places;
   for (int64_t place = 0; place < 8; place += bits)
-    places.push_back(unsqueeze(
-        cast(binary(graph::BinaryKind::shr, bytes, scalarLike(static_cast<double>(place), bytes)), type),
-        {bytes.rank()}));
+    places.push_back(
+        unsqueeze(cast(binary(graph::BinaryKind::shr, bytes, scalarLike(static_cast<double>(place), bytes)), type),
+                  {bytes.rank()}));
   Shape shape(bytes.shape());
   shape.back() = shape.back() * (8 / bits);
   return reshape(concat(places, bytes.rank()), shape);

@@ -12,8 +12,8 @@ namespace {
 Value emitShift(ComputeBody &body, Expr index, int64_t perByte) {
   ImplicitLocOpBuilder &b = body.builder;
   Value place = arith::RemUIOp::create(b, body.index(index), arith::ConstantIndexOp::create(b, perByte));
-  return arith::IndexCastOp::create(
-      b, b.getI32Type(), arith::MulIOp::create(b, place, arith::ConstantIndexOp::create(b, 8 / perByte)));
+  return arith::IndexCastOp::create(b, b.getI32Type(),
+                                    arith::MulIOp::create(b, place, arith::ConstantIndexOp::create(b, 8 / perByte)));
 }
 
 /// In rows where these begin with a byte, else as one row.
@@ -46,8 +46,8 @@ struct LowerUnpack : OpRewritePattern<graph::UnpackOp> {
       Value shifted = arith::ShRUIOp::create(b, wide, emitShift(body, along, perByte));
       int64_t width = element.getIntOrFloatBitWidth();
       Value low = arith::AndIOp::create(b, shifted, emitConstant(b, b.getI32Type(), (1 << width) - 1));
-      return emitBitcast(b, arith::TruncIOp::create(b, b.getI8Type(), low),
-                         b.getIntegerType(width, /*isSigned=*/false), element);
+      return emitBitcast(b, arith::TruncIOp::create(b, b.getI8Type(), low), b.getIntegerType(width, /*isSigned=*/false),
+                         element);
     });
     if (failed(compute))
       return rewriter.notifyMatchFailure(op, "an index is no affine function of the loops");
