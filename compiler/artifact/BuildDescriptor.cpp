@@ -101,6 +101,7 @@ runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
     symbol.bound = slots.of(cast<sym::ExprAttr>(attr.getBound()).getExpr());
     return symbol;
   }
+  static_assert(graph::floatSymbolBits == runtime::floatSymbolBits, "what compiler and runtime read of floats");
   symbol.source =
       attr.getSource() == SymbolSource::dim ? runtime::SymbolSource::InputDim : runtime::SymbolSource::InputElement;
   symbol.input = attr.getTensor();

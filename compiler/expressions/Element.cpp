@@ -6,6 +6,23 @@ using namespace llvm;
 
 namespace freestone::expressions {
 
+Element Element::fraction(sym::Expr numerator, sym::Expr denominator) {
+  std::optional<int64_t> above = numerator.asConstant(), below = denominator.asConstant();
+  if (below == 1)
+    return Element(numerator);
+  if (above && below)
+    return Element(double(*above) / double(*below));
+  Element element(numerator);
+  element.denominator = denominator;
+  return element;
+}
+
+Element Element::map(llvm::function_ref<sym::Expr(sym::Expr)> replace) const {
+  if (!numerator)
+    return *this;
+  return denominator ? fraction(replace(numerator), replace(denominator)) : Element(replace(numerator));
+}
+
 double roundTo(double value, mlir::Type type) {
   auto floatType = dyn_cast<mlir::FloatType>(type);
   if (!floatType)

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/sym/Expr.h"
 #include "mlir/IR/Types.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cmath>
 #include <optional>
@@ -10,28 +11,39 @@
 
 namespace freestone::expressions {
 
-/// An element whose value is known during import: an integer that may depend on sizes, or a real number. Elements of
-/// integer and bool tensors are always integers; those of float tensors only if converted from a size.
+/// An element whose value is known during import: an integer that may depend on sizes, a fraction of two, or a real
+/// number. Elements of integer and bool tensors are always integers; those of float tensors are integers if converted
+/// from a size, and fractions if computed from sizes, or numbers that an input of the model states.
 class Element {
 public:
-  Element(sym::Expr integer) : integer(integer) {}
+  Element(sym::Expr integer) : numerator(integer) {}
   Element(double real) : real(real) {}
+  /// An integer where the denominator is 1, a real number where both are constant. The sign of the denominator may be
+  /// unknown.
+  static Element fraction(sym::Expr numerator, sym::Expr denominator);
 
-  bool isInteger() const { return bool(integer); }
+  bool isInteger() const { return numerator && !denominator; }
+  bool isFraction() const { return bool(denominator); }
   /// Of integers only.
-  sym::Expr asExpr() const { return integer; }
-  std::optional<int64_t> asConstantInteger() const { return integer ? integer.asConstant() : std::nullopt; }
+  sym::Expr asExpr() const { return numerator; }
+  /// Of fractions only.
+  sym::Expr getNumerator() const { return numerator; }
+  sym::Expr getDenominator() const { return denominator; }
+  std::optional<int64_t> asConstantInteger() const { return isInteger() ? numerator.asConstant() : std::nullopt; }
   /// The number, unless it depends on sizes.
   std::optional<double> asReal() const {
-    if (!integer)
+    if (!numerator)
       return real;
-    std::optional<int64_t> value = integer.asConstant();
+    std::optional<int64_t> value = asConstantInteger();
     return value ? std::optional<double>(*value) : std::nullopt;
   }
-  bool isConstant() const { return !integer || integer.isConstant(); }
+  bool isConstant() const { return !numerator || (isInteger() && numerator.isConstant()); }
+
+  /// The element with its expressions replaced.
+  Element map(llvm::function_ref<sym::Expr(sym::Expr)> replace) const;
 
 private:
-  sym::Expr integer;
+  sym::Expr numerator, denominator;
   double real = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "compiler/expressions/Fold.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace llvm;
 using freestone::graph::BinaryKind;
@@ -145,9 +146,73 @@ std::optional<Expr> integerBinary(BinaryKind kind, Expr lhs, Expr rhs, const sym
   }
 }
 
+/// A fraction or integer as numerator and denominator; nothing for real numbers that are not whole.
+std::optional<std::pair<Expr, Expr>> asFraction(const Element &x, mlir::MLIRContext *context) {
+  Expr one = Expr::constant(context, 1);
+  if (x.isFraction())
+    return std::pair(x.getNumerator(), x.getDenominator());
+  if (x.isInteger())
+    return std::pair(x.asExpr(), one);
+  double real = *x.asReal();
+  if (real != std::trunc(real) || std::fabs(real) > 1e15)
+    return std::nullopt;
+  return std::pair(Expr::constant(context, int64_t(real)), one);
+}
+
+std::optional<Element> fittingFraction(Expr numerator, Expr denominator, const sym::Bounds &bounds) {
+  for (Expr *part : {&numerator, &denominator}) {
+    *part = bounds.simplify(*part);
+    if (part->isInvalid() || part->terms().size() > maxTerms)
+      return std::nullopt;
+  }
+  return denominator.isConstant(0) ? std::nullopt : std::optional(Element::fraction(numerator, denominator));
+}
+
+/// Quotients of sizes and of numbers that inputs state, sums and differences over one denominator, and multiples of
+/// 1/64: products with such are exact as floats too.
+std::optional<Element> foldFractions(BinaryKind kind, const Element &lhs, const Element &rhs, mlir::Type type,
+                                     const sym::Bounds &bounds) {
+  constexpr int64_t exactly = 64;
+  if (kind == BinaryKind::mul) {
+    const Element &size = lhs.isInteger() ? lhs : rhs, &factor = lhs.isInteger() ? rhs : lhs;
+    double parts = factor.asReal().value_or(NAN) * exactly;
+    if (!size.isInteger() || parts != std::trunc(parts) || std::fabs(parts) > 1e6)
+      return std::nullopt;
+    int64_t common = std::gcd(int64_t(parts), exactly);
+    return fittingFraction(size.asExpr() * (int64_t(parts) / common),
+                           Expr::constant(type.getContext(), exactly / common), bounds);
+  }
+  auto left = asFraction(lhs, type.getContext()), right = asFraction(rhs, type.getContext());
+  if (!left || !right)
+    return std::nullopt;
+  auto [a, b] = *left;
+  auto [c, d] = *right;
+  if (kind == BinaryKind::div)
+    return b == d ? fittingFraction(a, c, bounds) : fittingFraction(a * d, b * c, bounds);
+  if (kind != BinaryKind::add && kind != BinaryKind::sub)
+    return std::nullopt;
+  if (d.isConstant(1))
+    c = c * b;
+  else if (b.isConstant(1))
+    a = a * d;
+  else if (b != d)
+    return std::nullopt;
+  return fittingFraction(kind == BinaryKind::add ? a + c : a - c, d.isConstant(1) ? b : d, bounds);
+}
+
 } // namespace
 
 std::optional<Element> foldUnary(UnaryKind kind, const Element &x, mlir::Type type, const sym::Bounds &bounds) {
+  if (x.isFraction()) {
+    Expr above = x.getNumerator(), below = x.getDenominator();
+    if (kind == UnaryKind::neg)
+      return fittingFraction(-above, below, bounds);
+    if (kind == UnaryKind::floor)
+      return fitting(bounds.simplify(Expr::floorDiv(above, below)), type);
+    if (kind == UnaryKind::ceil)
+      return fitting(bounds.simplify(Expr::ceilDiv(above, below)), type);
+    return std::nullopt;
+  }
   if (x.isInteger()) {
     Expr value = x.asExpr(), zero = Expr::constant(value.context(), 0);
     if (kind == UnaryKind::neg)
@@ -174,6 +239,12 @@ std::optional<Element> foldBinary(BinaryKind kind, const Element &lhs, const Ele
     std::optional<double> result = realBinary(kind, *lhs.asReal(), *rhs.asReal());
     return result ? std::optional<Element>(roundTo(*result, type)) : std::nullopt;
   }
+  auto isPart = [](const Element &element) {
+    std::optional<double> real = element.asReal();
+    return element.isFraction() || (real && *real != std::trunc(*real));
+  };
+  if (isFloat && (isPart(lhs) || isPart(rhs) || kind == BinaryKind::div))
+    return foldFractions(kind, lhs, rhs, type, bounds);
   // A float converted from a size stays symbolic under operations that keep integers integral.
   auto asInteger = [](const Element &element, const Element &other) -> std::optional<Expr> {
     if (element.isInteger())
@@ -241,6 +312,13 @@ std::optional<Element> foldSelect(const Element &condition, const Element &whenT
 }
 
 std::optional<Element> foldCast(const Element &x, mlir::Type from, mlir::Type to, const sym::Bounds &bounds) {
+  if (x.isFraction()) {
+    if (isa<mlir::FloatType>(to))
+      return x;
+    std::optional<Expr> whole =
+        to.isInteger(1) ? std::nullopt : integerDivision(x.getNumerator(), x.getDenominator(), bounds);
+    return whole ? fitting(bounds.simplify(*whole), to) : std::nullopt;
+  }
   if (to.isInteger(1)) {
     if (!x.isInteger())
       return Element(Expr::constant(to.getContext(), *x.asReal() != 0));

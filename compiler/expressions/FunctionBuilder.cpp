@@ -76,14 +76,17 @@ Shape FunctionBuilder::withNames(ArrayRef<Expr> shape) {
 }
 
 Tensor FunctionBuilder::fromContent(Content content, ArrayRef<Expr> shape, mlir::Type type) {
+  bool isInvalid = false;
   for (Element &element : content)
-    if (element.isInteger()) {
-      element = facts.simplify(current(element.asExpr()));
-      if (!SizeFacts::isSmall(element.asExpr()))
-        element = define("number", element.asExpr());
-      if (element.asExpr().isInvalid())
-        return refuse("a size grows beyond 64 bits, or into too large an expression");
-    }
+    element = element.map([&](Expr expr) {
+      expr = facts.simplify(current(expr));
+      if (!SizeFacts::isSmall(expr))
+        expr = define("number", expr);
+      isInvalid |= expr.isInvalid();
+      return expr;
+    });
+  if (isInvalid)
+    return refuse("a size grows beyond 64 bits, or into too large an expression");
   return add({this, Shape(shape), type, {}, std::move(content), {}});
 }
 
@@ -164,8 +167,7 @@ void FunctionBuilder::substitute(StringRef symbol, Expr replacement, const Twine
       extent = extent.substitute(replace);
     if (tensor.content)
       for (Element &element : *tensor.content)
-        if (element.isInteger())
-          element = element.asExpr().substitute(replace);
+        element = element.map([&](Expr expr) { return expr.substitute(replace); });
   }
   sym::substituteSymbols(func, replace);
   // Operations built before may contradict the equality. Operators with regions may still be under construction.
@@ -202,7 +204,9 @@ mlir::Value FunctionBuilder::materialize(Tensor tensor) {
   if (state.value)
     return state.value;
   bool isFixed = !state.content || llvm::none_of(*state.content, [&](const Element &element) {
-    return element.isInteger() && facts.dependsOnData(element.asExpr());
+    return (element.isInteger() && facts.dependsOnData(element.asExpr())) ||
+           (element.isFraction() &&
+            (facts.dependsOnData(element.getNumerator()) || facts.dependsOnData(element.getDenominator())));
   });
   // What depends on data is made at each use, whose region may not be around the next one.
   if (!isFixed)

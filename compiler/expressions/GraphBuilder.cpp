@@ -119,19 +119,27 @@ mlir::Value GraphBuilder::createContent(const Content &content, ArrayRef<Expr> s
       return create<graph::ConstantOp>(tensorType, dense).getResult();
     return createLargeConstant(content, tensorType);
   }
-  SmallVector<Expr> exprs;
+  SmallVector<Expr> above, below;
   for (const Element &element : content) {
     std::optional<double> real = element.asReal();
-    if (!element.isInteger() && *real != std::trunc(*real)) {
+    if (real && *real != std::trunc(*real)) {
       refuse("a small tensor mixes sizes with fractions");
       real = 0;
     }
-    exprs.push_back(element.isInteger() ? element.asExpr() : size(*real));
+    above.push_back(real ? size(*real) : element.isFraction() ? element.getNumerator() : element.asExpr());
+    below.push_back(element.isFraction() ? element.getDenominator() : size(1));
   }
-  mlir::Value value = create<graph::SizesOp>(exprs, shape.empty()).getResult();
-  if (shape.size() > 1)
-    value = create<graph::ReshapeOp>(graph::TensorType::get(shape, getI64Type()), value).getResult();
-  return type == getI64Type() ? value : create<graph::CastOp>(value, mlir::TypeAttr::get(type)).getResult();
+  auto valuesOf = [&](ArrayRef<Expr> exprs, mlir::Type type) {
+    mlir::Value value = create<graph::SizesOp>(exprs, shape.empty()).getResult();
+    if (shape.size() > 1)
+      value = create<graph::ReshapeOp>(graph::TensorType::get(shape, getI64Type()), value).getResult();
+    return type == getI64Type() ? value : create<graph::CastOp>(value, mlir::TypeAttr::get(type)).getResult();
+  };
+  if (llvm::none_of(content, [](const Element &element) { return element.isFraction(); }))
+    return valuesOf(above, type);
+  mlir::Value dividend = valuesOf(above, getF64Type()), divisor = valuesOf(below, getF64Type());
+  mlir::Value quotient = create<graph::BinaryOp>(BinaryKind::div, dividend, divisor).getResult();
+  return type.isF64() ? quotient : create<graph::CastOp>(quotient, mlir::TypeAttr::get(type)).getResult();
 }
 
 } // namespace freestone::expressions

@@ -139,6 +139,13 @@ Tensor nonZero(Tensor x) {
   return builder.emit<graph::NonZeroOp>(x.value(), builder.freshCount("nonzero", x.elementCount()));
 }
 
+Tensor suppress(Tensor boxes, Tensor scores, Tensor limit, Tensor overlap, Tensor threshold) {
+  if (!areBuilt({boxes, scores, limit, overlap, threshold}))
+    return {};
+  mlir::Value operands[] = {boxes.value(), scores.value(), limit.value(), overlap.value(), threshold.value()};
+  return boxes.builder().emit<graph::SuppressOp>(operands[0], operands[1], operands[2], operands[3], operands[4]);
+}
+
 Tensor compress(Tensor x, Tensor condition, int64_t axis) {
   if (!areBuilt({x, condition}))
     return {};

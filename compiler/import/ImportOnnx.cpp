@@ -47,6 +47,7 @@ private:
   LogicalResult separateParameters();
   LogicalResult importWeights();
   LogicalResult importInputs();
+  Element statedElement(StringRef input, bool isFloat, int64_t index, int64_t least);
   void importInput(const onnx::ValueInfoProto &info, std::optional<int64_t> leastSize);
   Shape inputShape(const onnx::ValueInfoProto &info);
   LogicalResult applyBounds();
@@ -164,6 +165,17 @@ Shape ModelImport::inputShape(const onnx::ValueInfoProto &info) {
   return shape;
 }
 
+/// A new symbol for an element of the next input; a fraction where that holds floats.
+Element ModelImport::statedElement(StringRef input, bool isFloat, int64_t index, int64_t least) {
+  SizeFacts &facts = builder->sizeFacts();
+  std::string name = (input + "_" + Twine(index)).str();
+  if (!isFloat)
+    return facts.element(name, inputNames.size(), index, {least, sym::Interval::plusInfinity});
+  constexpr int64_t most = int64_t(1) << 62, unit = int64_t(1) << graph::floatSymbolBits;
+  least = least < -(most / unit) ? -most : least * unit;
+  return Element::fraction(facts.element(name, inputNames.size(), index, {least, most}), builder->size(unit));
+}
+
 /// `leastSize` is set for inputs whose elements determine sizes.
 void ModelImport::importInput(const onnx::ValueInfoProto &info, std::optional<int64_t> leastSize) {
   Tensor tensor;
@@ -181,11 +193,12 @@ void ModelImport::importInput(const onnx::ValueInfoProto &info, std::optional<in
         graph::TensorType::get(shape, type), mlir::NameLoc::get(builder->getStringAttr(info.name())));
     tensor = builder->fromValue(argument);
     std::optional<int64_t> count = tensor.elementCount().asConstant();
-    if (leastSize && tensor.isInteger() && tensor.rank() <= 1 && count && *count <= graph::ConstantOp::maxElements) {
+    // Most numbers of f64 are no multiple of what symbols count.
+    bool isNumber = tensor.isInteger() || (tensor.isFloat() && !type.isF64());
+    if (leastSize && isNumber && tensor.rank() <= 1 && count && *count <= graph::ConstantOp::maxElements) {
       Content elements;
       for (int64_t index = 0; index < *count; ++index)
-        elements.push_back(builder->sizeFacts().element(info.name() + "_" + std::to_string(index), inputNames.size(),
-                                                        index, {*leastSize, sym::Interval::plusInfinity}));
+        elements.push_back(statedElement(info.name(), tensor.isFloat(), index, *leastSize));
       tensor.impl()->content = std::move(elements);
     }
     inputNames.push_back(info.name());

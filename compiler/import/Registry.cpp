@@ -29,6 +29,15 @@ Registry::Registry() {
   registerTraining(*this);
   registerLosses(*this);
   registerSignalProcessing(*this);
+  registerRoiPooling(*this);
+  registerDeformableConvolution(*this);
+  registerUnfolding(*this);
+  registerDeterminant(*this);
+  registerQuantizedOperators(*this);
+  registerFusedAttention(*this);
+  registerFusedOperators(*this);
+  registerTraditionalModels(*this);
+  registerTreeEnsembles(*this);
 }
 
 const Registry &Registry::instance() {

@@ -74,6 +74,15 @@ void registerRandom(Registry &registry);
 void registerTraining(Registry &registry);
 void registerLosses(Registry &registry);
 void registerSignalProcessing(Registry &registry);
+void registerRoiPooling(Registry &registry);
+void registerDeformableConvolution(Registry &registry);
+void registerUnfolding(Registry &registry);
+void registerDeterminant(Registry &registry);
+void registerQuantizedOperators(Registry &registry);
+void registerFusedAttention(Registry &registry);
+void registerFusedOperators(Registry &registry);
+void registerTraditionalModels(Registry &registry);
+void registerTreeEnsembles(Registry &registry);
 
 } // namespace freestone::importer
 

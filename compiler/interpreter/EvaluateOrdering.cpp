@@ -99,6 +99,47 @@ static Tensors evaluate(CompressOp op, const Tensor &x, const Tensor &condition)
   return {takeSlices(x, axis, kept)};
 }
 
+static Tensors evaluate(SuppressOp op, ArrayRef<Tensor> x) {
+  struct Box {
+    float low[2], high[2];
+    float area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
+  };
+  const Tensor &boxes = x[0], &scores = x[1];
+  int64_t classes = scores.getDim(1), count = scores.getDim(2), limit = x[2].data<int64_t>()[0];
+  float overlap = x[3].data<double>()[0], threshold = x[4].data<double>()[0];
+  Tensor result(getElementType(op.getResult()), Dims(scores.getDims()));
+  int64_t *kept = result.data<int64_t>();
+  std::fill_n(kept, result.size(), -1);
+  for (int64_t line = 0; line < scores.getDim(0) * classes; ++line, kept += count) {
+    const double *score = scores.data<double>() + line * count;
+    auto boxAt = [&](int64_t i) {
+      const double *p = boxes.data<double>() + (line / classes * count + i) * 4;
+      return Box{{float(p[0]), float(p[1])}, {float(p[2]), float(p[3])}};
+    };
+    std::vector<int64_t> order;
+    for (int64_t i = 0; i < count; ++i)
+      if (score[i] > threshold)
+        order.push_back(i);
+    llvm::stable_sort(order, [&](int64_t i, int64_t j) { return score[i] > score[j]; });
+    SmallVector<Box> taken;
+    for (int64_t i : order) {
+      Box box = boxAt(i);
+      bool isCovered = llvm::any_of(taken, [&](const Box &other) {
+        float common = 1;
+        for (int axis : {0, 1})
+          common *=
+              std::max(std::min(box.high[axis], other.high[axis]) - std::max(box.low[axis], other.low[axis]), 0.0f);
+        return common > 0 && common / (box.area() + other.area() - common) > overlap;
+      });
+      if (isCovered || int64_t(taken.size()) >= limit)
+        continue;
+      kept[taken.size()] = i;
+      taken.push_back(box);
+    }
+  }
+  return {result};
+}
+
 static Tensor toTensor(Type type, ArrayRef<int64_t> values) {
   Tensor result(type, static_cast<int64_t>(values.size()));
   llvm::copy(values, result.data<int64_t>());
@@ -168,6 +209,7 @@ std::optional<FailureOr<Tensors>> evaluateOrdering(Operation *op, const Context 
       })
       .Case([&](NonZeroOp op) -> Result { return evaluate(op, x[0]); })
       .Case([&](CompressOp op) -> Result { return evaluate(op, x[0], x[1]); })
+      .Case([&](SuppressOp op) -> Result { return evaluate(op, x); })
       .Case([&](UniqueOp op) -> Result { return evaluate(op, x[0]); })
       .Default([](Operation *) -> Result { return std::nullopt; });
 }

@@ -102,10 +102,14 @@ LogicalResult Activation::bindInputs(ArrayRef<Tensor> inputs) {
     for (NamedAttribute source : sources) {
       ArrayRef<int64_t> place = cast<DenseI64ArrayAttr>(source.getValue()).asArrayRef();
       const Tensor &input = inputs[place[0]];
-      if (input.isReal() || place[1] >= input.size())
+      if (place[1] >= input.size())
         return original.emitError("input ")
-               << place[0] << " has no integer element " << place[1] << ", which is the size " << source.getName();
-      symbols.bind(source.getName(), input.data<int64_t>()[place[1]]);
+               << place[0] << " has no element " << place[1] << ", which is the size " << source.getName();
+      std::optional<int64_t> value =
+          input.isReal() ? graph::toFloatSymbol(input.data<double>()[place[1]]) : input.data<int64_t>()[place[1]];
+      if (!value)
+        return original.emitError("element ") << place[1] << " of input " << place[0] << " is no size, as 2^-32 and 2^30 bound them";
+      symbols.bind(source.getName(), *value);
     }
   auto typeOf = [&](unsigned index) { return dyn_cast<graph::TensorType>(function.getArgumentTypes()[index]); };
   for (auto [index, input] : llvm::enumerate(inputs))

@@ -62,6 +62,7 @@ public:
     populateSelectionPatterns(set);
     populateRandomPatterns(set);
     populateUniquePatterns(set);
+    populateSuppressionPatterns(set);
     patterns = std::move(set);
     return success();
   }

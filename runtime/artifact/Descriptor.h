@@ -24,10 +24,12 @@ constexpr int64_t descriptorVersion = 6;
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
 
+constexpr int floatSymbolBits = 32;
+
 /// The origin of a symbol's value.
 enum class SymbolSource {
   InputDim,     ///< dimension `index` of input `input`
-  InputElement, ///< element `index` of the integer input `input`, read when a run begins
+  InputElement, ///< element `index` of input `input`, read when a run begins; of floats in units of 2^-32
   RunTime,      ///< written by the program itself at run time; before that it has the value of slot `bound`
 };
 

@@ -160,7 +160,7 @@ void Rules::checkSymbol(const Entry &entry, size_t position) {
   if (symbol.source == SymbolSource::InputDim)
     require(symbol.index < static_cast<int64_t>(input.dimSlots.size()), "is bound by a dimension that does not exist");
   else
-    require(isInteger(input.dtype), "is bound by an element of an input that holds no integers");
+    require(input.dtype != DType::i1, "is bound by an element of an input that holds no numbers");
 }
 
 void Rules::checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses) {

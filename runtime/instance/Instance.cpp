@@ -4,6 +4,8 @@
 #include "runtime/timeline/Clock.h"
 #include "runtime/workers/WorkerCount.h"
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 using namespace freestone::runtime;
@@ -204,12 +206,28 @@ Status Instance::bind() {
   return {};
 }
 
-static int64_t readElement(const TensorView &view, DType dtype, int64_t index) {
-  auto as = [&]<typename T>(T value) {
+/// The value of a symbol; nothing for a float that has none.
+static std::optional<int64_t> readElement(const TensorView &view, DType dtype, int64_t index) {
+  auto read = [&]<typename T>(T value) {
     std::memcpy(&value, static_cast<const char *>(view.data) + index * sizeof(T), sizeof(T));
-    return static_cast<int64_t>(value);
+    return value;
+  };
+  auto as = [&](auto type) { return static_cast<int64_t>(read(type)); };
+  auto inUnits = [](double number) -> std::optional<int64_t> {
+    double units = std::ldexp(number, floatSymbolBits);
+    if (!(std::fabs(units) < 0x1p62) || units != std::trunc(units))
+      return std::nullopt;
+    return static_cast<int64_t>(units);
   };
   switch (dtype) {
+  case DType::f16:
+    return inUnits(read(_Float16()));
+  case DType::bf16:
+    return inUnits(std::bit_cast<float>(uint32_t(read(uint16_t())) << 16));
+  case DType::f32:
+    return inUnits(read(float()));
+  case DType::f64:
+    return inUnits(read(double()));
   case DType::i8:
     return as(int8_t());
   case DType::i16:
@@ -243,11 +261,19 @@ Status Instance::bindSymbols() {
     };
     if (!isDim && symbol.index >= view.bytes / dtypeBytes(info.dtype))
       return {Code::Mismatch, describe() + " is needed as a size, but does not exist"};
-    int64_t value = isDim ? view.shape[symbol.index] : readElement(view, info.dtype, symbol.index);
+    std::optional<int64_t> found = isDim ? view.shape[symbol.index] : readElement(view, info.dtype, symbol.index);
+    if (!found)
+      return {Code::Mismatch, describe() + ", " + symbol.name +
+                                  ", decides a size: it must be a multiple of 2^-32, and less than 2^30"};
+    int64_t value = *found;
+    bool isReal = !isDim && !isInteger(info.dtype);
+    auto print = [&](int64_t number) {
+      return isReal ? std::to_string(std::ldexp(double(number), -floatSymbolBits)) : std::to_string(number);
+    };
     if (value < symbol.lower || value > symbol.upper)
-      return {Code::Mismatch, describe() + ", " + symbol.name + ", is " + std::to_string(value) + ", but must be at " +
-                                  (value < symbol.lower ? "least " + std::to_string(symbol.lower)
-                                                        : "most " + std::to_string(symbol.upper))};
+      return {Code::Mismatch, describe() + ", " + symbol.name + ", is " + print(value) + ", but must be at " +
+                                  (value < symbol.lower ? "least " + print(symbol.lower)
+                                                        : "most " + print(symbol.upper))};
     if (value % symbol.multipleOf != 0)
       return {Code::Mismatch, describe() + ", " + symbol.name + ", is " + std::to_string(value) +
                                   ", but must be a multiple of " + std::to_string(symbol.multipleOf)};

@@ -57,6 +57,21 @@ TEST_F(FunctionBuilderTest, WhatIsKnownLeavesNothingBehind) {
   EXPECT_EQ(operations(), "sizes");
 }
 
+TEST_F(FunctionBuilderTest, QuotientsOfSizesAreFractions) {
+  begin({f32({"b", "s"})});
+  mlir::Type f32 = builder->getF32Type();
+  Tensor b = builder->scalar(size("b"), f32), s = builder->scalar(size("s"), f32);
+  auto whole = [&](Tensor x) { return cast(x, builder->getI64Type()).content()->front().asExpr(); };
+  EXPECT_EQ(whole(floor(b / s)), size("b floordiv s"));
+  EXPECT_EQ(whole(unary(UnaryKind::ceil, b / s + 1.0)), size("(b + s) ceildiv s"));
+  EXPECT_EQ(whole(b * 0.75), size("(3*b) floordiv 4"));
+  // 0.6 is rounded, and so is its product.
+  EXPECT_EQ((b * 0.6).content(), nullptr);
+  EXPECT_EQ(operations(), "sizes cast constant binary");
+  (b / s).value();
+  EXPECT_EQ(operations(), "sizes cast constant binary sizes cast sizes cast binary cast");
+}
+
 TEST_F(FunctionBuilderTest, EqualSizesAreLearnt) {
   begin({f32({"a", "n"}), f32({"b", "n"})});
   Tensor before = argument(1), total = argument(0) + before;

@@ -151,8 +151,21 @@ func.func @result(%x: !graph.tensor<[b, b], f32>) {
 
 // -----
 
+func.func @suppress(%x: !graph.tensor<[b, n, 3], f32>, %s: !graph.tensor<[b, c, n], f32>, %l: !graph.tensor<[], i64>, %t: !graph.tensor<[], f32>) {
+  // expected-error @+1 {{needs boxes [b, n, 4] and scores [b, c, n] of f32}}
+  %r = graph.suppress %x, %s, %l, %t, %t : !graph.tensor<[b, n, 3], f32>, !graph.tensor<[b, c, n], f32>, !graph.tensor<[], i64>, !graph.tensor<[], f32>, !graph.tensor<[], f32>
+  return
+}
+
+// -----
+
 // expected-error @+1 {{graph.value_symbols names no element of an argument for "n"}}
 func.func @valueSymbols(%x: !graph.tensor<[2], i64>) attributes {graph.value_symbols = {n = array<i64: 1, 0>}} { return }
+
+// -----
+
+// expected-error @+1 {{graph.value_symbols binds "n" by an argument that is no tensor of numbers}}
+func.func @valueSymbolKind(%x: i64) attributes {graph.value_symbols = {n = array<i64: 0, 0>}} { return }
 
 // -----
 

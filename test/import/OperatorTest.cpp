@@ -274,6 +274,52 @@ TEST(Operator, ResizeByAFractionTakesEverySize) {
             (std::vector<float>{1, 1, 2, 3, 7, 7, 8, 9}));
 }
 
+TEST(Operator, ScalesOfAResizeMayBeAnInput) {
+  Imported model = importText("agraph (float[1, w] x, float[2] s) => (float[p, q] y) { y = Resize(x, , s) }");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  mlir::Type f32 = mlir::Float32Type::get(model.context.get());
+  auto x = HostTensor::copy<float>(f32, {1, 5}, std::vector<float>{1, 2, 3, 4, 5});
+  auto scaled = [&](float scale) {
+    auto outputs = interpreter::interpret(
+        model.main(), {x, HostTensor::copy<float>(f32, {2}, std::vector<float>{1, scale})}, *model.model.weights);
+    return mlir::succeeded(outputs) ? outputs->front().elements<float>().vec() : std::vector<float>();
+  };
+  EXPECT_EQ(scaled(2), (std::vector<float>{1, 1, 2, 2, 3, 3, 4, 4, 5, 5}));
+  EXPECT_EQ(scaled(0.6f), (std::vector<float>{1, 3, 5}));
+}
+
+TEST(Operator, ARangeOfFloatsMayBeAnInput) {
+  Imported model = importText("agraph (float a, float b, float c) => (float[n] y) { y = Range(a, b, c) }");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  mlir::Type f32 = mlir::Float32Type::get(model.context.get());
+  auto scalar = [&](float value) { return HostTensor::copy<float>(f32, {}, std::vector<float>{value}); };
+  auto range = [&](float a, float b, float c) {
+    auto outputs = interpreter::interpret(model.main(), {scalar(a), scalar(b), scalar(c)}, *model.model.weights);
+    return mlir::succeeded(outputs) ? outputs->front().elements<float>().vec() : std::vector<float>();
+  };
+  EXPECT_EQ(range(0.5, 2, 0.5), (std::vector<float>{0.5, 1, 1.5}));
+  EXPECT_EQ(range(3, 0, -2), (std::vector<float>{3, 1}));
+  EXPECT_EQ(range(3, 0, 2), std::vector<float>());
+}
+
+TEST(Operator, BadShapesAndAttributesAreNamed) {
+  auto reasonOf = [](const std::string &inputs, const std::string &node) {
+    return importText("agraph (" + inputs + ") => (float[p, q, r, s] y) { y = " + node + " }").reason();
+  };
+  auto expect = [&](const std::string &inputs, const std::string &node, const std::string &reason) {
+    std::string found = reasonOf(inputs, node);
+    EXPECT_NE(found.find(reason), std::string::npos) << node << ": " << found;
+  };
+  std::string picture = "float[n, c, h, w] x";
+  expect(picture + ", float[r, 4] b, int64[r] i", "RoiAlign<sampling_ratio = 0>(x, b, i)", "depends on data; set one");
+  expect(picture + ", float[r, 5] b, int64[r] i", "RoiAlign<sampling_ratio = 1>(x, b, i)", "regions [R, 4]");
+  expect(picture + ", float[8, c, 3, 3] w, float[n, 16, h, w] o", "DeformConv(x, w, o)", "the sizes of the offsets");
+  expect("float[n, 10, l] x", "Det(x)", "rows and columns");
+  expect("float[n, k, 3] x, float[n, c, k] s", "NonMaxSuppression(x, s)", "boxes must have the shape");
+  expect(picture + ", float[4] s", "Resize<mode = \"nearest\", antialias = 1>(x, , s)", "antialiasing needs");
+  expect(picture + ", float[3] s", "Resize(x, , s)", "one scale for each axis");
+}
+
 TEST(Operator, SequencesExistOnlyWhileImporting) {
   Imported model = importText(R"(agraph (float[4, n] x) => (float[p, q] y) {
     two = Constant<value_int = 2>() parts = SplitToSequence<axis = 0>(x, two) one = Constant<value_int = 1>()

@@ -88,6 +88,19 @@ TEST_F(IndexingTest, SizesThatDependOnData) {
   EXPECT_EQ(integers(results[2]), (std::vector<int64_t>{4, 1}));
 }
 
+TEST_F(IndexingTest, Suppress) {
+  // The second box covers the third; the first scores too low, the last is one too many.
+  auto results = runMain(
+      R"((%b: !graph.tensor<[1, n, 4], f32>, %s: !graph.tensor<[1, 1, n], f32>, %l: !graph.tensor<[], i64>, %o: !graph.tensor<[], f32>, %t: !graph.tensor<[], f32>) -> (!graph.tensor<[1, 1, n], i32>) {
+    %a = graph.suppress %b, %s, %l, %o, %t : !graph.tensor<[1, n, 4], f32>, !graph.tensor<[1, 1, n], f32>, !graph.tensor<[], i64>, !graph.tensor<[], f32>, !graph.tensor<[], f32>
+    return %a : !graph.tensor<[1, 1, n], i32>
+  })",
+      {f32({1, 5, 4}, {0, 0, 1, 1, 2, 2, 4, 4, 2, 2, 4, 3.5, 5, 5, 6, 6, 8, 8, 9, 9}),
+       f32({1, 1, 5}, {0.1, 0.7, 0.6, 0.9, 0.5}), i64({}, {2}), f32({}, {0.5}), f32({}, {0.2})});
+  ASSERT_EQ(results.size(), 1u);
+  expectNear(results[0], {3, 1, -1, -1, -1});
+}
+
 TEST_F(IndexingTest, Unique) {
   constexpr llvm::StringRef types =
       "!graph.tensor<[u], i64>, !graph.tensor<[u], i64>, !graph.tensor<[n], i64>, !graph.tensor<[u], i64>";

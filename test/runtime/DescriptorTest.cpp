@@ -63,8 +63,11 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
                   "a dimension of an operand");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].input = 1; }), "input that does not exist");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].index = 1; }), "dimension that does not exist");
-  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].source = SymbolSource::InputElement; }),
-                  "no integers");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) {
+                    e.symbols[0].source = SymbolSource::InputElement;
+                    e.inputs[0].dtype = DType::i1;
+                  }),
+                  "no numbers");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].lower = e.symbols[0].upper + 1; }),
                   "between its bounds");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[1].weight = 1; }), "weight that does not exist");

@@ -7,6 +7,8 @@ FAMILIES = ("elementwise", "reductions", "products", "windows", "movement", "ind
 
 _KNOWN = "is known when the model has been read: nothing of it is computed"
 _SEQUENCE = "sequences and optionals are gone when the model has been read; what moves their elements has rows"
+_FEATURES = "is made of gathers, products and arithmetic on a table of features; these have rows"
+_FUSED = "is written as several operators, which have rows"
 # Operator → why nothing is measured of it.
 WITHOUT_ROWS = {
     "If": "is compiled where the condition is known when the model has been read, which leaves one branch",
@@ -24,6 +26,14 @@ WITHOUT_ROWS = {
     "SequenceInsert": _SEQUENCE,
     "SequenceLength": _SEQUENCE,
     "SplitToSequence": _SEQUENCE,
+    "MelWeightMatrix": "is a small table, of numbers that are mostly known when the model has been read",
+    "SimplifiedLayerNormalization": _FUSED,
+    **{f"com.microsoft.{name}": _FUSED
+       for name in ("Attention", "BiasGelu", "EmbedLayerNormalization", "FastGelu", "FusedConv", "FusedGemm", "FusedMatMul", "Gelu",
+                    "MultiHeadAttention", "QuickGelu", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "TransposeMatMul")},
+    **{f"ai.onnx.ml.{name}": _FEATURES
+       for name in ("ArrayFeatureExtractor", "Binarizer", "LabelEncoder", "LinearClassifier", "LinearRegressor",
+                    "Normalizer", "Scaler", "TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor")},
     "ai.onnx.preview.training.Gradient": "costs what the nodes of the gradient cost",
 }
 

@@ -20,6 +20,7 @@ ROWS = [
     *drawn("RandomUniform"),
     *(Row(operator, [[size] for size in SIZES], compared=False) for operator in ("RandomNormalLike", "RandomUniformLike")),
     Row("Bernoulli", [[values(size, 0.0, 1.0)] for size in SIZES], compared=False),
+    Row("Multinomial", [["64x1000"], ["1024x1000"]], attributes={"sample_size": 16}, compared=False),
     Row("Dropout", [[size] for size in SIZES], variant="in training", compared=False, graph="""
         g (float i0) => (float y) {
           ratio = Constant<value_float = 0.1>()

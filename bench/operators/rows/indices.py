@@ -44,5 +44,10 @@ ROWS = [
                    [values("8192", 0, 1000, "int64"), fixed(1000), fixed([0, 1], "float32")]]),
     Row("Compress", [["1024x256", values("1024", dtype="bool")], ["16384x256", values("16384", dtype="bool")]],
         attributes={"axis": 0}),
+    *(Row("NonMaxSuppression", [[values(f"1x{boxes}x4", 0.0, 100.0), values(f"1x{classes}x{boxes}", 0.0, 1.0), fixed([100]),
+                                 fixed([0.5], "float32"), fixed([threshold], "float32")]
+                                for boxes, classes in ((1000, 1), (8400, 80))], variant=variant,
+          attributes={"center_point_box": 1})
+      for threshold, variant in ((0.9, "of few boxes"), (0.0, "of all boxes"))),
     Row("NonZero", [[values("64x1024", dtype="bool")], [values("2048x1024", dtype="bool")]]),
 ]

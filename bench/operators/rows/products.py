@@ -35,6 +35,7 @@ ROWS = [
     Row("FlexAttention", [["1x12x128x64"] * 3, ["2x12x512x64"] * 3], domain="ai.onnx.preview"),
     Row("RotaryEmbedding", [["1x12x128x64", "128x32", "128x32", values("1x128", 0, 128, "int64")],
                             ["8x16x512x64", "512x32", "512x32", values("8x512", 0, 512, "int64")]]),
+    Row("Det", [["64x4x4"], ["64x64x64"]]),
     Row("DFT", [["16x256x1", None, fixed(1)], ["64x1024x1", None, fixed(1)]], attributes={"onesided": 1}),
     Row("STFT", [["1x16000x1", fixed(160), weights("400"), fixed(400)],
                  ["4x48000x1", fixed(160), weights("400"), fixed(400)]]),

@@ -25,6 +25,15 @@ def sample(mode):
                variant=mode, attributes={"mode": mode})
 
 
+def regions(count, size):
+    """Corners of regions in a picture of this size."""
+    return values(f"{count}x4", 0.0, float(size))
+
+
+def deformed(picture, filters, offsets, mask):
+    return [picture, weights(filters), offsets, None, values(mask, 0.0, 1.0)]
+
+
 SAME = {"pads": [1, 1, 1, 1]}
 ROWS = [
     convolution("Conv", "3x3", "1x64x56x56 64x64x3x3", "16x128x28x28 128x128x3x3", **SAME),
@@ -50,6 +59,19 @@ ROWS = [
     resize("linear to half", [1, 1, 0.5, 0.5], mode="linear"),
     resize("cubic", [1, 1, 2, 2], mode="cubic"),
     Row("Upsample", [[size, fixed([1, 1, 2, 2], "float32")] for size in ("1x32x32x32", "4x64x64x64")], opset=9),
+    Row("Resize", [[size, None, fixed([1, 1, 0.4, 0.4], "float32")] for size in ("1x3x224x224", "4x3x640x480")],
+        variant="linear with antialiasing", attributes={"mode": "linear", "antialias": 1}),
+    Row("RoiAlign", [["1x64x50x50", regions(50, 50), values("50", 0, 1, "int64")],
+                     ["2x256x50x50", regions(512, 50), values("512", 0, 2, "int64")]],
+        attributes={"output_height": 7, "output_width": 7, "sampling_ratio": 2}),
+    Row("MaxRoiPool", [["1x64x50x50", values("50x5", 0, 1, "float32")], ["1x256x50x50", values("512x5", 0, 1, "float32")]],
+        attributes={"pooled_shape": [7, 7]}),
+    Row("DeformConv", [deformed("1x32x28x28", "32x32x3x3", "1x18x28x28", "1x9x28x28"),
+                       deformed("2x64x56x56", "64x64x3x3", "2x18x56x56", "2x9x56x56")], attributes=SAME),
+    Row("Col2Im", [["1x288x784", fixed([28, 28]), fixed([3, 3])], ["8x576x3136", fixed([56, 56]), fixed([3, 3])]],
+        attributes=SAME),
+    Row("MaxUnpool", [[size, values(size, 0, 2, "int64")] for size in ("1x32x28x28", "8x64x56x56")],
+        attributes={"kernel_shape": [2, 2], "strides": [2, 2]}, compared=False),
     *(sample(mode) for mode in ("linear", "nearest", "cubic")),
     Row("AffineGrid", [["1x2x3", fixed([1, 3, 224, 224])], ["16x2x3", fixed([16, 3, 224, 224])]]),
 ]

@@ -44,9 +44,9 @@ static LogicalResult verifyValueSymbols(FunctionOpInterface function, Dictionary
     if (!source || source.size() != 2 || source[0] < 0 || source[0] >= function.getNumArguments() || source[1] < 0)
       return function.emitOpError("graph.value_symbols names no element of an argument for ") << symbol.getName();
     auto type = dyn_cast<TensorType>(function.getArgument(source[0]).getType());
-    if (!type || !isa<IntegerType>(type.getElementType()))
+    if (!type || !type.getElementType().isIntOrFloat())
       return function.emitOpError("graph.value_symbols binds ")
-             << symbol.getName() << " by an argument that is no integer tensor";
+             << symbol.getName() << " by an argument that is no tensor of numbers";
   }
   return success();
 }

@@ -54,6 +54,12 @@ inline llvm::ArrayRef<sym::Expr> getShape(mlir::Value value) {
 /// The element type of a value, which must be a tensor.
 inline mlir::Type getElementType(mlir::Value value) { return llvm::cast<TensorType>(value.getType()).getElementType(); }
 
+/// A symbol that an element of a float argument binds is that number in units of 2^-32, of which f32 has whole ones
+/// from 2^-8 on.
+constexpr int floatSymbolBits = 32;
+/// The value of such a symbol; nothing for other numbers, and those of 2^30 or more.
+std::optional<int64_t> toFloatSymbol(double number);
+
 /// Lists of expressions as plain array attributes, for dialects whose attributes are generic.
 mlir::ArrayAttr getExprArrayAttr(mlir::MLIRContext *context, llvm::ArrayRef<sym::Expr> exprs);
 llvm::SmallVector<sym::Expr> getExprs(mlir::ArrayAttr attr);

@@ -15,7 +15,7 @@ def Graph_Dialect : Dialect {
     type of a result is deduced from operands and attributes.
 
     Attributes of a function: `graph.symbols = {b = #sym.bounds<…>}` bounds its symbols;
-    `graph.value_symbols = {n = [1, 0]}` binds n to element 0 of argument 1; `graph.definitions = [["r", #sym.expr<n ceildiv 8>]]` defines r by symbols
+    `graph.value_symbols = {n = [1, 0]}` binds n to element 0 of argument 1 (of floats in units of 2^-32); `graph.definitions = [["r", #sym.expr<n ceildiv 8>]]` defines r by symbols
     bound or defined before it; every other symbol is bound by the first argument dimension that is exactly this symbol.
     `graph.name` of an argument or result is its name in the model. `graph.state` of an argument (old value) and of a
     result (new value) names state that persists from run to run, shared by all functions of a module. `graph.initial`

@@ -1,4 +1,5 @@
 #include "compiler/dialect/graph/GraphDialect.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -19,6 +20,11 @@ bool isElementType(Type type) {
     return true;
   auto integer = dyn_cast<IntegerType>(type);
   return integer && !integer.isSigned() && llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth());
+}
+
+std::optional<int64_t> toFloatSymbol(double number) {
+  double scaled = std::ldexp(number, floatSymbolBits);
+  return std::fabs(scaled) < 0x1p62 && scaled == std::trunc(scaled) ? std::optional<int64_t>(scaled) : std::nullopt;
 }
 
 TensorType TensorType::getStatic(ArrayRef<int64_t> shape, Type elementType) {

@@ -46,6 +46,18 @@ LogicalResult SortOp::verify() {
   return success();
 }
 
+FailureOr<TensorType> SuppressOp::deduce(Adaptor op, Refusal refuse) {
+  TensorType boxes = typeOf(op.getBoxes()), scores = typeOf(op.getScores()), limit = typeOf(op.getLimit());
+  auto isReal = [](TensorType type, int64_t rank) { return type.getElementType().isF32() && type.getRank() == rank; };
+  if (!isReal(boxes, 3) || !isReal(scores, 3) || !boxes.getDim(2).isConstant(4) ||
+      boxes.getDim(0) != scores.getDim(0) || boxes.getDim(1) != scores.getDim(2))
+    return refuse("needs boxes [b, n, 4] and scores [b, c, n] of f32, not ", boxes, " and ", scores);
+  if (!limit.getElementType().isSignlessInteger(64) || limit.getRank() != 0 || !isReal(typeOf(op.getOverlap()), 0) ||
+      !isReal(typeOf(op.getThreshold()), 0))
+    return refuse("needs a limit of i64 and an overlap and a threshold of f32, each of rank 0");
+  return scores.withElementType(IntegerType::get(limit.getContext(), 32));
+}
+
 void NonZeroOp::build(OpBuilder &builder, OperationState &state, Value operand, sym::Expr count) {
   sym::Expr rank = sym::Expr::constant(builder.getContext(), typeOf(operand).getRank());
   build(builder, state, TensorType::get({rank, count}, builder.getI64Type()), operand);

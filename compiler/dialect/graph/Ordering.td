@@ -32,6 +32,26 @@ def Graph_SortOp : Graph_OrderingOp<"sort"> {
   let assemblyFormat = "$operand `axis` $axis (`descending` $descending^)? attr-dict `:` type($operand)";
 }
 
+def Graph_SuppressOp : Graph_DeducedOp<"suppress"> {
+  let summary = "the boxes of each class that no better one overlaps, best first";
+  let description = [{
+    Boxes are f32 [b, n, 4]: the least coordinates along two axes, then the greatest; scores are f32 [b, c, n]. The
+    result, i32 [b, c, n], has the positions of the kept boxes, then -1. Those with scores above `threshold` are looked
+    at, in descending order, equals in that of their positions; one is left out if its intersection with a kept one,
+    over their union, is above `overlap`. At most `limit` (i64) are kept for each batch and class; the three are of
+    rank 0.
+    ```mlir
+    %kept = graph.suppress %boxes, %scores, %limit, %overlap, %threshold : !graph.tensor<[b, n, 4], f32>, …
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$boxes, Graph_Tensor:$scores, Graph_Tensor:$limit, Graph_Tensor:$overlap,
+                       Graph_Tensor:$threshold);
+  let assemblyFormat = [{
+    $boxes `,` $scores `,` $limit `,` $overlap `,` $threshold attr-dict `:` type($boxes) `,` type($scores) `,`
+    type($limit) `,` type($overlap) `,` type($threshold)
+  }];
+}
+
 /// An operator with a data-dependent size, which it binds to a symbol. It is not removed while the symbol has uses.
 class Graph_BinderOp<string mnemonic> : Graph_Op<mnemonic, [DeclareOpInterfaceMethods<Graph_SymbolBinderInterface>]> {
   let hasVerifier = 1;

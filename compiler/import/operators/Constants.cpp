@@ -103,33 +103,25 @@ Tensor eyeLike(Node &node) {
   return cast(equal(row + double(node.integer("k")), column), type);
 }
 
-/// limit - start over delta, rounded up, where the three are known.
-std::optional<Expr> rangeLength(Node &node, const Element &start, const Element &limit, const Element &delta) {
+/// (limit - start) / delta, rounded up, of three known numbers.
+std::optional<Expr> rangeLength(Node &node, Tensor start, Tensor limit, Tensor delta) {
   ModelBuilder &builder = node.builder();
-  if (start.isInteger() && limit.isInteger() && delta.isInteger()) {
-    if (delta.asExpr().isConstant(0)) {
-      node.reject("the step is 0");
-      return std::nullopt;
-    }
-    Expr count = Expr::ceilDiv(limit.asExpr() - start.asExpr(), delta.asExpr());
-    return builder.sizeFacts().simplify(Expr::max(count, builder.size(0)));
-  }
-  auto asSize = [&](const Element &element) -> std::optional<Expr> {
-    std::optional<double> real = element.asReal();
-    if (!real)
-      return element.asExpr();
-    return std::trunc(*real) == *real && std::fabs(*real) < 1e15 ? std::optional(builder.size(*real)) : std::nullopt;
-  };
-  // Whole numbers that became floats.
-  if (std::optional<Expr> first = asSize(start), last = asSize(limit); first && last && delta.asReal() == 1)
-    return builder.sizeFacts().simplify(Expr::max(*last - *first, builder.size(0)));
-  std::optional<double> first = start.asReal(), last = limit.asReal(), step = delta.asReal();
-  double count = first && last && step ? std::ceil((*last - *first) / *step) : NAN;
-  if (!(count < 1e15)) {
-    node.refuse("a range of floats needs constant inputs");
+  const Element &step = delta.content()->front();
+  if (step.asReal() == 0) {
+    node.reject("the step is 0");
     return std::nullopt;
   }
-  return builder.size(std::max(0.0, count));
+  // Constants are counted as they are, before they are rounded to the type; integers as fractions.
+  mlir::Type real = builder.getF64Type();
+  Tensor count = unary(UnaryKind::ceil, (cast(limit, real) - cast(start, real)) / cast(delta, real));
+  const Content *known = count ? count.content() : nullptr;
+  std::optional<double> number = known ? known->front().asReal() : std::nullopt;
+  if (!known || (number && !(std::fabs(*number) < 1e15))) {
+    node.refuse("the length depends on data");
+    return std::nullopt;
+  }
+  Expr length = number ? builder.size(int64_t(*number)) : known->front().asExpr();
+  return builder.sizeFacts().simplify(Expr::max(length, builder.size(0)));
 }
 
 Tensor range(Node &node) {
@@ -144,11 +136,13 @@ Tensor range(Node &node) {
       return node.reject("start, limit and step must be scalars");
     scalars.push_back(reshape(input, {}));
   }
-  auto element = [&](int index) { return inputs[index].content()->front(); };
-  std::optional<Expr> length = rangeLength(node, element(0), element(1), element(2));
+  std::optional<Expr> length = rangeLength(node, scalars[0], scalars[1], scalars[2]);
   if (!length)
     return {};
-  return iota(node.builder(), {*length}, 0, inputs[0].elementType()) * scalars[2] + scalars[0];
+  // Positions are exact in f32, which f16 and bf16 round once.
+  mlir::Type type = inputs[0].elementType();
+  Tensor place = iota(node.builder(), {*length}, 0, widen(scalars[0]).elementType());
+  return cast(place * widen(scalars[2]) + widen(scalars[0]), type);
 }
 
 } // namespace

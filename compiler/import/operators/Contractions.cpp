@@ -1,5 +1,6 @@
 // Products of matrices and of more general tensors.
 #include "compiler/import/Registry.h"
+#include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/ZeroPoints.h"
 
 using namespace llvm;
@@ -255,6 +256,7 @@ void registerContractions(Registry &registry) {
   registry.add("MatMul", {1}, [](Node &node) { return matmul(node.input(0), node.input(1)); });
   registry.add("MatMulInteger", {10}, matmulInteger);
   registry.add("Gemm", {1}, gemm);
+  registry.add("com.microsoft.FusedGemm", {1}, [](Node &node) { return activate(node, gemm(node)); });
   registry.add("Einsum", {12}, einsum);
 }
 

@@ -1,6 +1,9 @@
 // Convolutions, forward and transposed.
 #include "compiler/import/Registry.h"
+#include "compiler/import/operators/FusedActivation.h"
+#include "compiler/import/operators/QuantizedValues.h"
 #include "compiler/import/operators/WindowAttributes.h"
+#include "compiler/import/operators/ZeroPoints.h"
 
 using namespace llvm;
 
@@ -134,35 +137,114 @@ Tensor convTranspose(Node &node) {
   return withBias(node, convolve(x, filters, window, strides, groups), 2);
 }
 
-Tensor convInteger(Node &node) {
-  Tensor x = node.input(0), w = node.input(1);
-  // The ranks are checked before the zero points are aligned with the filters' first dimension.
-  if (!x || !w || !kernelOf(node, x, w))
+/// The elements under each place of the filters, [N, taps · C, positions], and the sizes of the positions. Beyond the
+/// edges there are zero points.
+std::pair<Tensor, Shape> columnsOf(Tensor x, Tensor zero, const Window &window) {
+  GraphBuilder &builder = x.builder();
+  int64_t spatial = x.rank() - 2, taps = 1;
+  Shape low(2, builder.size(0)), high(low), counts;
+  llvm::append_range(low, window.low);
+  llvm::append_range(high, window.high);
+  Tensor padded = pad(x, low, high, zero ? reshape(zero, {}) : scalarLike(0, x));
+  if (!padded)
     return {};
-  mlir::Type wide = node.builder().getI32Type();
-  Tensor left = cast(x, wide), right = cast(w, wide);
-  if (node.has(2))
-    left = left - cast(reshape(node.input(2), {}), wide);
-  if (node.has(3)) {
-    Tensor zero = node.input(3);
-    if (zero && zero.rank() == 1 && !zero.dim(0).isConstant(1)) {
-      Shape shape(w.rank(), node.builder().size(1));
-      shape[0] = zero.dim(0);
-      zero = reshape(zero, shape);
-    } else {
-      zero = reshape(zero, {});
-    }
-    right = right - cast(zero, wide);
+  Expr positions = builder.size(1);
+  for (int64_t axis = 0; axis < spatial; ++axis) {
+    int64_t reach = (window.sizes[axis] - 1) * window.dilations[axis] + 1;
+    counts.push_back(Expr::floorDiv(padded.dim(axis + 2) - reach, window.strides[axis]) + 1);
+    positions = positions * counts.back();
+    taps *= window.sizes[axis];
   }
-  return conv(node, left, right);
+  SmallVector<Tensor> parts;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    Tensor part = padded;
+    for (int64_t axis = 0, rest = tap, inner = taps; axis < spatial && part; ++axis) {
+      inner /= window.sizes[axis];
+      Expr first = builder.size(rest / inner * window.dilations[axis]);
+      rest %= inner;
+      part = slice(part, axis + 2, first, counts[axis], window.strides[axis]);
+    }
+    parts.push_back(part ? reshape(part, {x.dim(0), x.dim(1), positions}) : part);
+  }
+  return {parts.size() == 1 ? parts.front() : concat(parts, 1), counts};
+}
+
+/// The convolution of x - zeroX with w - zeroW in i32, of 8-bit integers. Zero points are null, a single one, or one
+/// for each filter. In one group it is an integer product of the filters and of the elements under them; in several, a
+/// convolution of wide integers.
+Tensor convolveCentered(Node &node, Tensor x, Tensor zeroX, Tensor w, Tensor zeroW) {
+  std::optional<SmallVector<int64_t>> kernel = x && w ? kernelOf(node, x, w) : std::nullopt;
+  std::optional<WindowAttributes> attributes = kernel ? windowAttributes(node, x, *kernel) : std::nullopt;
+  if (!attributes)
+    return {};
+  ModelBuilder &builder = node.builder();
+  mlir::Type wide = builder.getI32Type();
+  if (node.integer("group", 1) != 1) {
+    Tensor left = cast(x, wide), right = cast(w, wide);
+    if (zeroX)
+      left = left - cast(reshape(zeroX, {}), wide);
+    if (zeroW) {
+      Shape shape(w.rank(), builder.size(1));
+      shape[0] = zeroW.rank() == 0 ? builder.size(1) : zeroW.dim(0);
+      right = right - cast(reshape(zeroW, shape), wide);
+    }
+    return conv(node, left, right);
+  }
+  if (!builder.makeEqual(x.dim(1), w.dim(1), "channels of the input and of the filters"))
+    return {};
+  auto [columns, counts] = columnsOf(x, zeroX, attributes->window);
+  // The filters' places before their channels, as the columns have them.
+  SmallVector<int64_t> order = {0};
+  append_range(order, seq<int64_t>(2, w.rank()));
+  order.push_back(1);
+  Expr depth = builder.size(1);
+  for (Expr size : w.shape().drop_front())
+    depth = depth * size;
+  Tensor rows = reshape(transpose(w, order), {w.dim(0), depth});
+  Tensor y = multiplyCentered(node, rows, zeroW, columns, zeroX);
+  Shape shape = {x.dim(0), w.dim(0)};
+  append_range(shape, counts);
+  return reshape(y, shape);
+}
+
+Tensor convInteger(Node &node) {
+  Tensor zeroX = node.optionalInput(2), zeroW = node.optionalInput(3);
+  if ((node.has(2) && !zeroX) || (node.has(3) && !zeroW))
+    return {};
+  return convolveCentered(node, node.input(0), zeroX, node.input(1), zeroW);
+}
+
+/// Quantised tensors: x, the filters, and the result, with a bias in i32.
+Tensor qlinearConv(Node &node) {
+  std::optional<QuantizedValue> x = quantizedInput(node, 0), w = x ? quantizedInput(node, 3) : std::nullopt;
+  if (!w)
+    return {};
+  mlir::Type f32 = node.builder().getF32Type();
+  Tensor sums = withBias(node, convolveCentered(node, x->integers, x->zeroPoint, w->integers, w->zeroPoint), 8);
+  if (!sums)
+    return {};
+  Tensor scale = cast(w->scale, f32);
+  if (scale.rank() > 0) {
+    Shape shape(sums.rank() - 1, node.builder().size(1));
+    shape.front() = scale.dim(0);
+    scale = reshape(scale, shape);
+  }
+  Tensor target = node.optionalInput(7);
+  return quantizeAs(node, cast(sums, f32) * (cast(x->scale, f32) * scale), 6,
+                    target ? target.elementType() : x->integers.elementType());
 }
 
 } // namespace
 
 void registerConvolutions(Registry &registry) {
   registry.add("Conv", {1}, [](Node &node) { return withBias(node, conv(node, node.input(0), node.input(1)), 2); });
+  registry.add("com.microsoft.FusedConv", {1}, [](Node &node) {
+    Tensor y = withBias(node, conv(node, node.input(0), node.input(1)), 2);
+    return activate(node, node.has(3) && y ? y + node.input(3) : y);
+  });
   registry.add("ConvTranspose", {1}, convTranspose);
   registry.add("ConvInteger", {10}, convInteger);
+  registry.add("QLinearConv", {10}, qlinearConv);
 }
 
 } // namespace freestone::importer

@@ -1,5 +1,6 @@
 // Reading a picture at places that data decide, between its elements.
 #include "compiler/import/Registry.h"
+#include "compiler/import/operators/SampledPictures.h"
 
 using namespace llvm;
 
@@ -39,11 +40,6 @@ struct SampledAxis {
   Tensor element(Tensor index) const {
     return min(max(padding == Padding::Reflection ? reflect(index) : index, 0.0), size - 1.0);
   }
-};
-
-/// An element of one axis, and how much of it is taken.
-struct Tap {
-  Tensor index, weight;
 };
 
 /// Keys' cubic with a = -0.75, at the distance of the four elements around a place.
@@ -93,32 +89,20 @@ Tensor gridSample(Node &node) {
     return {};
   mlir::Type type = x.elementType().isF64() ? x.elementType() : builder.getF32Type();
   Shape made(grid.shape().drop_back());
-  Expr places = builder.size(1), elements = builder.size(1);
+  Expr places = builder.size(1);
   for (Expr extent : ArrayRef(made).drop_front())
     places = places * extent;
   grid = cast(reshape(grid, {made[0], places, builder.size(axes)}), type);
 
-  // Each combination of taps reads one element of the flattened picture, for all channels.
-  SmallVector<Tap> taps = {{builder.integer(0), builder.scalar(1, type)}};
+  SmallVector<SmallVector<Tap>> taps;
   for (int64_t axis = 0; axis < axes; ++axis) {
-    Expr extent = x.dim(axis + 2);
-    elements = elements * extent;
-    Tensor count = builder.integer(extent);
-    SampledAxis sampled{cast(count, type), isAligned ? 0.0 : -0.5, isAligned, padding};
+    Tensor count = cast(builder.integer(x.dim(axis + 2)), type);
+    SampledAxis sampled{count, isAligned ? 0.0 : -0.5, isAligned, padding};
     // The last coordinate is that of the first axis.
     Tensor coordinate = squeeze(slice(grid, 2, builder.size(axes - 1 - axis), builder.size(1)), {2});
-    SmallVector<Tap> combined;
-    for (const Tap &tap : tapsOf(sampled, sampled.place(coordinate, mode == "nearest"), mode))
-      for (const Tap &before : taps)
-        combined.push_back({before.index * count + cast(tap.index, builder.getI64Type()), before.weight * tap.weight});
-    taps = std::move(combined);
+    taps.push_back(tapsOf(sampled, sampled.place(coordinate, mode == "nearest"), mode));
   }
-  Tensor flat = transpose(reshape(x, {x.dim(0), x.dim(1), elements}), {0, 2, 1});
-  Tensor sum;
-  for (const Tap &tap : taps) {
-    Tensor value = cast(gather(flat, tap.index, 1, /*batchDims=*/1), type) * unsqueeze(tap.weight, {-1});
-    sum = sum ? sum + value : value;
-  }
+  Tensor sum = sampleSum(flattenPictures(x), combineTaps(node, x.shape().drop_front(2), taps));
   Shape result = {x.dim(0), x.dim(1)};
   llvm::append_range(result, ArrayRef(made).drop_front());
   return cast(reshape(transpose(sum, {0, 2, 1}), result), x.elementType());

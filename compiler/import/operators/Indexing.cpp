@@ -83,25 +83,22 @@ Tensor oneHot(Node &node) {
   if (values.rank() != 1)
     return node.reject("the values must be a vector of two");
   ModelBuilder &builder = node.builder();
-  std::optional<Shape> depth;
-  if (depthInput.isFloat()) {
-    Tensor whole = cast(depthInput, builder.getI64Type());
-    if (!whole || !whole.content())
-      return node.refuse("the depth is computed from data");
-    depth = Shape{whole.content()->front().asExpr()};
-  } else {
-    depth = node.sizesInput(1);
-  }
-  if (!depth || depth->size() != 1)
+  Tensor whole = cast(depthInput, builder.getI64Type());
+  if (!whole)
     return {};
+  if (!whole.content())
+    return node.refuse("the depth is computed from data");
+  if (whole.content()->size() != 1)
+    return node.reject("the depth must be one number");
+  Expr depth = builder.defineSize("depth", whole.content()->front().asExpr());
   std::optional<int64_t> axis = node.normalize(node.integer("axis", -1), indices.rank() + 1);
   if (!axis)
     return {};
-  Tensor size = reshape(builder.vector(ArrayRef(depth->front())), {});
+  Tensor size = reshape(builder.vector(ArrayRef(depth)), {});
   Tensor place = cast(indices, builder.getI64Type());
   place = unsqueeze(select(place < 0.0, place + size, place), {*axis});
   Shape spread(indices.rank() + 1, builder.size(1));
-  spread[*axis] = depth->front();
+  spread[*axis] = depth;
   Tensor hit = equal(place, iota(builder, spread, *axis, builder.getI64Type()));
   Tensor off = slice(values, 0, builder.size(0), builder.size(1)),
          on = slice(values, 0, builder.size(1), builder.size(1));

@@ -1,4 +1,5 @@
 // Poolings over windows and over whole planes.
+#include "compiler/import/operators/Pooling.h"
 #include "compiler/import/Registry.h"
 #include "compiler/import/operators/WindowAttributes.h"
 
@@ -7,6 +8,18 @@ using freestone::graph::ReduceKind;
 
 namespace freestone::importer {
 namespace {
+
+/// Row-major positions within `shape` as those that count its first dimension first.
+Tensor inColumnOrder(Tensor position, ArrayRef<Expr> shape) {
+  GraphBuilder &builder = position.builder();
+  Tensor rest = position, result;
+  for (int64_t axis = shape.size() - 1; axis >= 0; --axis) {
+    Tensor extent = builder.integer(shape[axis]), coordinate = binary(BinaryKind::rem, rest, max(extent, 1.0));
+    rest = rest / max(extent, 1.0);
+    result = result ? result * extent + coordinate : coordinate;
+  }
+  return result;
+}
 
 void maxPool(Node &node) {
   Tensor x = node.input(0);
@@ -18,10 +31,6 @@ void maxPool(Node &node) {
   node.setOutput(0, windowReduce(ReduceKind::max, x, attributes->window));
   if (!node.wants(1))
     return;
-  if (node.integer("storage_order") != 0) {
-    node.refuse("positions in column-major order are not supported");
-    return;
-  }
   // ONNX counts from the first element of the whole tensor: batches and channels before the plane.
   ModelBuilder &builder = node.builder();
   Expr area = builder.size(1);
@@ -31,7 +40,10 @@ void maxPool(Node &node) {
   Tensor plane =
       iota(builder, {planes[0] * planes[1]}, 0, builder.getI64Type()) * reshape(builder.vector(ArrayRef(area)), {});
   planes.append(x.rank() - 2, builder.size(1));
-  node.setOutput(1, windowArgmax(x, attributes->window) + reshape(plane, planes));
+  Tensor position = windowArgmax(x, attributes->window);
+  if (node.integer("storage_order") != 0)
+    position = inColumnOrder(position, x.shape().drop_front(2));
+  node.setOutput(1, position + reshape(plane, planes));
 }
 
 /// How many elements of the input (with `countPads`, of its padding too) each window covers, as [spatial…].
@@ -48,11 +60,10 @@ Tensor windowCounts(Node &node, Tensor x, const WindowAttributes &attributes, bo
   return windowReduce(ReduceKind::add, builder.splat(1, x.elementType(), plane), window);
 }
 
-Tensor averagePool(Node &node) {
-  Tensor x = node.input(0);
-  if (!x)
-    return x;
-  std::optional<WindowAttributes> attributes = windowAttributes(node, x, {});
+} // namespace
+
+Tensor averagePool(Node &node, Tensor x) {
+  std::optional<WindowAttributes> attributes = x ? windowAttributes(node, x, {}) : std::nullopt;
   if (!attributes)
     return {};
   Tensor total = windowReduce(ReduceKind::add, x, attributes->window);
@@ -68,6 +79,8 @@ Tensor averagePool(Node &node) {
     area *= size;
   return total / area;
 }
+
+namespace {
 
 Tensor power(Tensor x, int64_t p) { return p == 1 ? abs(x) : p == 2 ? square(x) : pow(abs(x), double(p)); }
 Tensor root(Tensor x, int64_t p) { return p == 1 ? x : p == 2 ? sqrt(x) : pow(x, 1.0 / double(p)); }
@@ -96,7 +109,7 @@ template <typename Apply> Tensor globalPool(Node &node, Apply apply) {
 
 void registerPooling(Registry &registry) {
   registry.addMany("MaxPool", {1}, maxPool);
-  registry.add("AveragePool", {1}, averagePool);
+  registry.add("AveragePool", {1}, [](Node &node) { return averagePool(node, node.input(0)); });
   registry.add("LpPool", {2}, lpPool);
   registry.add("GlobalAveragePool", {1}, [](Node &node) {
     return globalPool(node, [](Tensor x, ArrayRef<int64_t> axes) { return mean(x, axes, true); });

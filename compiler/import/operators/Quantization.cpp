@@ -1,6 +1,7 @@
 // Numbers that stand for others by a scale and a zero point.
 #include "compiler/import/Registry.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/import/operators/QuantizedValues.h"
 #include "compiler/import/operators/ZeroPoints.h"
 
 using namespace llvm;
@@ -33,9 +34,9 @@ Tensor spreadAlong(Node &node, Tensor parameter, Tensor x, int64_t axis) {
   return slice(reshape(broadcastTo(repeated, spread), merged), axis, builder.size(0), x.dim(axis));
 }
 
-/// round(x / scale) + zero point, within the range of `type`. Halves round to even. Floats are rounded by the cast
-/// alone; only those of 4 bits have a zero point.
-Tensor quantize(Tensor x, Tensor scale, Tensor zeroPoint, mlir::Type type, bool saturate = true) {
+} // namespace
+
+Tensor quantize(Tensor x, Tensor scale, Tensor zeroPoint, mlir::Type type, bool saturate) {
   if (!x || !scale)
     return {};
   if (isa<mlir::FloatType>(type)) {
@@ -49,6 +50,8 @@ Tensor quantize(Tensor x, Tensor scale, Tensor zeroPoint, mlir::Type type, bool 
     rounded = rounded + cast(zeroPoint, x.elementType());
   return saturatingCast(rounded, type);
 }
+
+namespace {
 
 Tensor quantizeLinear(Node &node) {
   Tensor x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
@@ -167,6 +170,8 @@ Tensor matmulNBits(Node &node) {
 void registerQuantization(Registry &registry) {
   registry.add("QuantizeLinear", {10}, quantizeLinear);
   registry.add("DequantizeLinear", {10}, dequantizeLinear);
+  registry.add("com.microsoft.QuantizeLinear", {1}, quantizeLinear);
+  registry.add("com.microsoft.DequantizeLinear", {1}, dequantizeLinear);
   registry.add("QLinearMatMul", {10}, qlinearMatmul);
   registry.add("com.microsoft.MatMulNBits", {1}, matmulNBits);
 }

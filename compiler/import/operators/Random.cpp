@@ -112,6 +112,29 @@ Tensor bernoulli(Node &node) {
   return cast(uniform(node, x.shape(), drawn) < cast(x, drawn), type);
 }
 
+/// Draws classes, whose logarithmic probabilities x has up to a sum: [batch, draws]. A class is the number of others
+/// whose probabilities add up to less than a uniform number.
+Tensor multinomial(Node &node) {
+  Tensor x = node.input(0);
+  if (!x)
+    return x;
+  ModelBuilder &builder = node.builder();
+  int64_t draws = node.integer("sample_size", 1), onnxType = node.integer("dtype", onnx::TensorProto::INT32);
+  mlir::Type type = elementTypeOf(builder.getContext(), onnxType);
+  if (!type || !type.isSignlessInteger())
+    return node.refuse("the type " + onnxTypeName(onnxType) + " is not supported");
+  if (x.rank() != 2 || draws < 1)
+    return node.reject("the input must have the shape [batch, classes], and the sample size must be positive");
+  node.importer().noteRandom(node, {});
+  mlir::Type drawn = drawnType(node, x.elementType());
+  Expr one = builder.size(1), count = builder.size(draws);
+  Tensor sums = cumulate(ReduceKind::add, softmax(cast(x, drawn), 1), 1, /*exclusive=*/false, /*reverse=*/false);
+  Tensor number = uniform(node, {x.dim(0), count, one}, drawn);
+  // The last sum may be a little below 1.
+  Tensor before = slice(sums, 1, builder.size(0), Expr::max(x.dim(1) - 1, builder.size(0)));
+  return reduce(ReduceKind::add, cast(unsqueeze(before, {1}) <= number, type), {2});
+}
+
 /// True where x is kept, which is so with a probability of 1 - ratio.
 Tensor keepMask(Node &node, Tensor x, double ratio) {
   Tensor bits = randomBits(node, x.shape(), 32);
@@ -170,6 +193,7 @@ void dropout(Node &node) {
 void registerRandom(Registry &registry) {
   registry.addMany("Dropout", {7}, dropout);
   registry.add("Bernoulli", {15}, bernoulli);
+  registry.add("Multinomial", {7}, multinomial);
   for (const char *name : {"RandomUniform", "RandomNormal"}) {
     registry.add(name, {1},
                  [](Node &node) { return randomLike(node, {}, node.builder().sizes(node.integers("shape"))); });

@@ -14,12 +14,16 @@ struct AxisScale {
   Expr size;
   /// Output over input, as a scalar of f64.
   Tensor scale;
-  /// Of `tf_crop_and_resize`: the part of the axis that is taken, in [0, 1].
-  double start = 0, end = 1;
+  /// Of `tf_crop_and_resize`: the part of the axis that is taken, in [0, 1], as scalars of f64; else null.
+  Tensor start = {}, end = {};
 };
 
-/// Scales that are multiples of one over this are exact, in floating point as in the arithmetic of sizes.
-constexpr int64_t smallFraction = 64;
+/// Keys' cubic, at a distance of less than 2.
+Tensor cubicWeight(Tensor distance, double a) {
+  Tensor near = ((a + 2) * distance - (a + 3)) * distance * distance + 1.0;
+  Tensor far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a;
+  return select(distance <= 1.0, near, far);
+}
 
 class Resizer {
 public:
@@ -30,18 +34,26 @@ public:
 private:
   Tensor sizeScalar(Expr size) { return cast(reshape(builder.vector(ArrayRef(size)), {}), real); }
   std::optional<SmallVector<AxisScale>> readScales();
+  std::optional<Expr> scaledSize(Expr extent, const Element &scale);
+  bool readFactors(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales);
+  bool readRegion(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales);
   bool readSizes(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales);
   void keepAspectRatio(ArrayRef<int64_t> axes, ArrayRef<Expr> sizes, bool takesLeast, SmallVector<AxisScale> &scales);
   Tensor coordinates(const AxisScale &axis);
+  Tensor inCrop(Tensor y, const AxisScale &axis);
   Tensor nearest(Tensor x, const AxisScale &axis);
   Tensor interpolate(Tensor x, const AxisScale &axis, ArrayRef<Tensor> weights, Tensor first);
   Tensor linear(Tensor x, const AxisScale &axis);
   Tensor cubic(Tensor x, const AxisScale &axis);
+  Tensor antialiased(Tensor x, const AxisScale &axis);
+  Tensor weigh(Tensor distance);
 
   Node &node;
   ModelBuilder &builder;
   Tensor x;
   mlir::Type real = builder.getF64Type();
+  std::string mode = node.text("mode", "nearest");
+  bool crops = node.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
 };
 
 bool Resizer::readSizes(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales) {
@@ -58,7 +70,7 @@ bool Resizer::readSizes(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales) 
   if (policy != "stretch")
     return node.reject("the policy '" + policy + "' does not exist"), false;
   for (auto [axis, size] : zip_equal(axes, *sizes))
-    if (size != x.dim(axis))
+    if (size != x.dim(axis) || crops)
       scales.push_back({axis, size, sizeScalar(size) / sizeScalar(x.dim(axis))});
   return true;
 }
@@ -80,6 +92,95 @@ void Resizer::keepAspectRatio(ArrayRef<int64_t> axes, ArrayRef<Expr> sizes, bool
   }
 }
 
+/// floor(extent · scale). Numbers of 24 bits, as f32 has them, are fractions over a power of two.
+std::optional<Expr> Resizer::scaledSize(Expr extent, const Element &scale) {
+  if (!scale.asReal()) {
+    auto [above, below] = scale.isFraction() ? std::pair(scale.getNumerator(), scale.getDenominator())
+                                             : std::pair(scale.asExpr(), builder.size(1));
+    return builder.defineSize("size", Expr::floorDiv(extent * above, below));
+  }
+  double value = *scale.asReal();
+  if (!(value > 0))
+    return node.reject("a scale is not positive"), std::nullopt;
+  if (std::optional<int64_t> constant = extent.asConstant())
+    return builder.size(int64_t(std::floor(double(*constant) * value)));
+  int64_t below = 1;
+  constexpr int64_t finest = int64_t(1) << 32;
+  while (value != std::trunc(value) && below < finest) {
+    value *= 2;
+    below *= 2;
+  }
+  if (value != std::trunc(value) || value > double(finest))
+    return node.refuse("a scale of more than 2^32 or less than 2^-8 needs a constant size"), std::nullopt;
+  return Expr::floorDiv(extent * int64_t(value), below);
+}
+
+bool Resizer::readFactors(ArrayRef<int64_t> axes, SmallVector<AxisScale> &result) {
+  bool isAttribute = node.op() == "Upsample" && node.opset() < 9;
+  SmallVector<double> stated = node.reals("scales");
+  Content elements(stated.begin(), stated.end());
+  Tensor scales = isAttribute ? Tensor() : node.input(node.opset() < 11 ? 1 : 2);
+  if (scales && !scales.content())
+    return node.refuse("the scales are computed from data"), false;
+  if (scales)
+    elements = *scales.content();
+  if (elements.size() != axes.size())
+    return node.reject("there must be one scale for each axis"), false;
+  for (auto [index, axis] : enumerate(axes)) {
+    if (elements[index].asReal() == 1 && !crops)
+      continue;
+    std::optional<Expr> size = scaledSize(x.dim(axis), elements[index]);
+    if (!size)
+      return false;
+    Tensor scale = scales ? cast(reshape(slice(scales, 0, builder.size(index), builder.size(1)), {}), real)
+                          : builder.scalar(*elements[index].asReal(), real);
+    result.push_back({axis, *size, scale});
+  }
+  return true;
+}
+
+/// The region to crop, which may be given at run time where sizes are.
+bool Resizer::readRegion(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales) {
+  Tensor region = node.input(1);
+  if (!region)
+    return false;
+  if (region.rank() != 1 || region.extent(0) != 2 * int64_t(axes.size()))
+    return node.reject("the region to crop must have a start and an end for each axis"), false;
+  auto number = [&](int64_t index) {
+    return cast(reshape(slice(region, 0, builder.size(index), builder.size(1)), {}), real);
+  };
+  bool isScaled = !node.has(3) || node.value(3).tensor.elementCount().isConstant(0);
+  SmallVector<AxisScale> cropped;
+  for (auto [index, axis] : enumerate(axes)) {
+    auto scale = llvm::find_if(scales, [&](const AxisScale &other) { return other.axis == axis; });
+    if (scale == scales.end())
+      continue;
+    scale->start = number(index);
+    scale->end = number(index + axes.size());
+    if (!scale->start || !scale->end)
+      return false;
+    const Content *first = scale->start.constant(), *last = scale->end.constant();
+    bool isKnown = first && last;
+    if (isScaled && !isKnown)
+      return node.refuse("the region to crop must be constant where scales give the size; give sizes"), false;
+    double part = isKnown ? *last->front().asReal() - *first->front().asReal() : 1;
+    if (isScaled && part != 1) {
+      const Content *factor = scale->scale.constant();
+      std::optional<Expr> size =
+          factor ? scaledSize(x.dim(axis), *factor->front().asReal() * part)
+                 : (node.refuse("the scales must be constant where a region is cropped; give sizes"), std::nullopt);
+      if (!size)
+        return false;
+      scale->size = *size;
+    }
+    bool isWhole = isKnown && first->front().asReal() == 0 && last->front().asReal() == 1;
+    if (!isWhole || scale->size != x.dim(axis))
+      cropped.push_back(*scale);
+  }
+  scales = cropped;
+  return true;
+}
+
 std::optional<SmallVector<AxisScale>> Resizer::readScales() {
   SmallVector<int64_t> axes = node.integers("axes");
   if (axes.empty())
@@ -87,62 +188,48 @@ std::optional<SmallVector<AxisScale>> Resizer::readScales() {
   SmallVector<AxisScale> result;
   if (!node.normalize(axes, x.rank()))
     return std::nullopt;
-  bool isOld = node.opset() < 11;
-  if (!isOld && node.has(3) && node.value(3).tensor && !node.value(3).tensor.elementCount().isConstant(0)) {
-    if (!readSizes(axes, result))
-      return std::nullopt;
-  } else {
-    Tensor scales = node.op() == "Upsample" && node.opset() < 9 ? Tensor() : node.input(isOld ? 1 : 2);
-    SmallVector<double> values = node.reals("scales");
-    if (scales) {
-      if (!scales.constant())
-        return node.refuse("the scales must be constant"), std::nullopt;
-      for (const Element &element : *scales.constant())
-        values.push_back(*element.asReal());
-    }
-    if (values.size() != axes.size())
-      return node.reject("there must be one scale for each axis"), std::nullopt;
-    for (auto [axis, value] : zip_equal(axes, values)) {
-      if (value == 1)
-        continue;
-      // The output's extent is floor(extent * scale): of small fractions for every extent, of others for constant ones.
-      std::optional<int64_t> extent = x.extent(axis);
-      double numerator = value * smallFraction;
-      if (!(value > 0) || (!extent && (numerator != std::trunc(numerator) || numerator > 1e6)))
-        return node.refuse("a scale that is no multiple of 1/64 needs a constant size"), std::nullopt;
-      Expr size = extent ? builder.size(int64_t(std::floor(double(*extent) * value)))
-                         : Expr::floorDiv(x.dim(axis) * int64_t(numerator), smallFraction);
-      result.push_back({axis, size, builder.scalar(value, real)});
-    }
-  }
-  if (node.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize") {
-    Tensor roi = node.has(1) ? node.input(1) : Tensor();
-    if (!roi || !roi.constant() || roi.constant()->size() != 2 * axes.size())
-      return node.refuse("the region to crop must be constant"), std::nullopt;
-    return node.refuse("cropping while resizing is not supported"), std::nullopt;
-  }
+  bool hasSizes =
+      node.opset() >= 11 && node.has(3) && node.value(3).tensor && !node.value(3).tensor.elementCount().isConstant(0);
+  bool isRead = hasSizes ? readSizes(axes, result) : readFactors(axes, result);
+  if (!isRead || (crops && !readRegion(axes, result)))
+    return std::nullopt;
   return result;
 }
 
 /// The input position of each output position.
 Tensor Resizer::coordinates(const AxisScale &axis) {
-  std::string mode = node.text("coordinate_transformation_mode", node.opset() < 11 ? "asymmetric" : "half_pixel");
+  std::string mapping = node.text("coordinate_transformation_mode", node.opset() < 11 ? "asymmetric" : "half_pixel");
   Tensor place = cast(iota(builder, {axis.size}, 0, builder.getI64Type()), real);
   Tensor input = sizeScalar(x.dim(axis.axis)), output = sizeScalar(axis.size);
-  if (mode == "asymmetric")
+  if (mapping == "asymmetric")
     return place / axis.scale;
-  if (mode == "align_corners")
+  if (mapping == "align_corners")
     return select(equal(output, 1.0), 0.0, place * (input - 1.0) / max(output - 1.0, 1.0));
-  if (mode == "pytorch_half_pixel")
+  if (mapping == "pytorch_half_pixel")
     return select(output > 1.0, (place + 0.5) / axis.scale - 0.5, 0.0);
-  if (mode == "half_pixel_symmetric") {
+  if (mapping == "half_pixel_symmetric") {
     Tensor adjustment = output / (axis.scale * input);
     Tensor offset = (input / 2.0) * (1.0 - adjustment);
     return offset + (place + 0.5) / axis.scale - 0.5;
   }
-  if (mode == "half_pixel")
+  if (mapping == "half_pixel")
     return (place + 0.5) / axis.scale - 0.5;
-  return node.refuse("the coordinate mode '" + mode + "' is not supported");
+  if (mapping == "tf_crop_and_resize") {
+    Tensor last = input - 1.0, part = (axis.end - axis.start) * last;
+    return axis.start * last + select(output > 1.0, place * part / max(output - 1.0, 1.0), part / 2.0);
+  }
+  return node.reject("the coordinate mode '" + mapping + "' does not exist");
+}
+
+/// What lies outside of the input is the value to extrapolate with.
+Tensor Resizer::inCrop(Tensor y, const AxisScale &axis) {
+  if (!axis.start || !y)
+    return y;
+  Tensor at = coordinates(axis);
+  Shape spread(y.rank() - axis.axis, builder.size(1));
+  spread.front() = axis.size;
+  Tensor isInside = reshape((at >= 0.0) & (at <= sizeScalar(x.dim(axis.axis)) - 1.0), spread);
+  return select(isInside, y, node.real("extrapolation_value", 0));
 }
 
 Tensor Resizer::nearest(Tensor x, const AxisScale &axis) {
@@ -203,22 +290,75 @@ Tensor Resizer::cubic(Tensor x, const AxisScale &axis) {
   return interpolate(x, axis, {far(t + 1.0), near(t), near(s), far(s + 1.0)}, first - 1.0);
 }
 
+/// The filter at a distance in elements of the result.
+Tensor Resizer::weigh(Tensor distance) {
+  if (mode == "cubic")
+    return select(distance < 2.0, cubicWeight(distance, node.real("cubic_coeff_a", -0.75)), 0.0);
+  return max(1.0 - distance, 0.0);
+}
+
+/// A filter as wide as the elements of the result, where these are wider than those of the input. A few neighbours are
+/// gathered each; more, or an unknown number, are a product with the matrix of all weights.
+Tensor Resizer::antialiased(Tensor x, const AxisScale &axis) {
+  constexpr int64_t mostGathered = 16;
+  int64_t reach = mode == "cubic" ? 2 : 1;
+  Tensor at = coordinates(axis), narrow = min(axis.scale, 1.0);
+  std::optional<double> scale = narrow.constant() ? narrow.constant()->front().asReal() : std::nullopt;
+  if (scale && reach / *scale < mostGathered / 2) {
+    Tensor first = floor(at);
+    SmallVector<Tensor> weights;
+    Tensor total;
+    int64_t begin = int64_t(std::floor(-reach / *scale)) + 1;
+    for (int64_t offset = begin; offset < 2 - begin; ++offset) {
+      weights.push_back(weigh(abs(first + double(offset) - at) * narrow));
+      total = total ? total + weights.back() : weights.back();
+    }
+    for (Tensor &weight : weights)
+      weight = weight / total;
+    return interpolate(x, axis, weights, first + double(begin));
+  }
+  // Weights for the input with its edges repeated, as far as the filter reaches.
+  Expr extent = x.dim(axis.axis), none = builder.size(0), one = builder.size(1);
+  Expr edge = builder.defineSize("edge", Expr::ceilDiv(extent * reach, Expr::max(axis.size, one)) + reach);
+  Tensor column = cast(iota(builder, {edge * 2 + extent}, 0, builder.getI64Type()) - builder.integer(edge), real);
+  Tensor weights = weigh(abs(column - unsqueeze(at, {1})) * narrow);
+  Tensor inside = slice(weights, 1, edge, extent);
+  if (node.integer("exclude_outside")) {
+    inside = inside / sum(inside, {1}, true);
+  } else {
+    Tensor position = iota(builder, {extent}, 0, builder.getI64Type());
+    Tensor before = sum(slice(weights, 1, none, edge), {1}, true),
+           behind = sum(slice(weights, 1, edge + extent, edge), {1}, true);
+    inside = inside + select(equal(position, 0.0), before, 0.0) +
+             select(equal(position, builder.integer(extent - one)), behind, 0.0);
+    inside = inside / sum(weights, {1}, true);
+  }
+  Tensor product = contract(cast(inside, x.elementType()), x, {{}, {}, {1}, {axis.axis}});
+  SmallVector<int64_t> order;
+  for (int64_t dim = 0; dim < x.rank(); ++dim)
+    order.push_back(dim < axis.axis ? dim + 1 : dim == axis.axis ? 0 : dim);
+  return transpose(product, order);
+}
+
 Tensor Resizer::run() {
-  std::string mode = node.text("mode", "nearest");
-  if (node.integer("antialias"))
-    return node.refuse("resizing with antialiasing is not supported");
+  bool isNearest = mode == "nearest", smooths = node.integer("antialias");
+  if (!isNearest && mode != "linear" && mode != "cubic" && mode != "bilinear")
+    return node.reject("the mode '" + mode + "' does not exist");
+  if (isNearest && smooths)
+    return node.reject("antialiasing needs the mode linear or cubic");
   std::optional<SmallVector<AxisScale>> scales = readScales();
   if (!scales)
     return {};
   mlir::Type type = x.elementType();
-  bool isNearest = mode == "nearest";
-  if (!isNearest && mode != "linear" && mode != "cubic" && mode != "bilinear")
-    return node.reject("the mode '" + mode + "' does not exist");
   Tensor result = isNearest || x.isFloat() ? x : cast(x, builder.getF32Type());
   for (const AxisScale &axis : *scales) {
     if (!result)
       return result;
-    result = isNearest ? nearest(result, axis) : mode == "cubic" ? cubic(result, axis) : linear(result, axis);
+    result = isNearest         ? nearest(result, axis)
+             : smooths         ? antialiased(result, axis)
+             : mode == "cubic" ? cubic(result, axis)
+                               : linear(result, axis);
+    result = inCrop(result, axis);
   }
   return cast(result, type);
 }

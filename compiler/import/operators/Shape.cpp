@@ -139,7 +139,7 @@ Tensor squeezeNode(Node &node) {
     for (int64_t axis = 0; axis < x.rank(); ++axis)
       if (x.dim(axis).isConstant(1))
         axes->push_back(axis);
-      else if (!x.extent(axis))
+      else if (!x.extent(axis) && node.builder().sizeFacts().interval(x.dim(axis)).lo < 2)
         return node.refuse("without axes, the rank of the result depends on whether axis " + Twine(axis) + " is 1");
   }
   return node.normalize(*axes, x.rank()) ? squeeze(x, *axes) : Tensor();

@@ -1,6 +1,7 @@
 // Discrete Fourier transforms, as contractions with their matrices. A length with two factors is transformed by one
 // after the other, as far as they are about equal; other lengths, and those known at run time alone, at once.
 #include "compiler/import/Registry.h"
+#include "compiler/import/TensorData.h"
 #include "compiler/import/operators/AxisValues.h"
 #include <cmath>
 
@@ -111,6 +112,13 @@ Tensor inverse(Signal x, Expr length) {
   return sum / cast(period, x.real.elementType());
 }
 
+/// The complex signal of which these are all frequencies: the conjugate of their conjugates' transform, over the
+/// length.
+Signal inverseComplex(Signal x, Expr length) {
+  Signal y = transform({x.real, x.imaginary ? -x.imaginary : Tensor()}, length, length);
+  return {y.real / beside(y.real, length), -y.imaginary / beside(y.imaginary, length)};
+}
+
 /// The first `length` elements of the middle dimension, with zeros behind where there are fewer.
 Tensor fitMiddle(Tensor x, Expr length) {
   if (!x || x.dim(1) == length)
@@ -120,9 +128,9 @@ Tensor fitMiddle(Tensor x, Expr length) {
   return pad(x, {none, none, none}, {none, length - x.dim(1), none}, scalarLike(0, x));
 }
 
-/// Parts as the last dimension.
+/// Parts as the last dimension, behind a shape with as many elements.
 Tensor joinParts(Signal x, ArrayRef<Expr> shape) {
-  auto part = [&](Tensor tensor) { return unsqueeze(reshape(tensor, shape), {int64_t(shape.size())}); };
+  auto part = [&](Tensor tensor) { return unsqueeze(reshapeUnchecked(tensor, shape), {int64_t(shape.size())}); };
   return x.imaginary ? concat({part(x.real), part(x.imaginary)}, shape.size()) : part(x.real);
 }
 
@@ -144,34 +152,39 @@ Tensor dft(Node &node) {
     return x;
   ModelBuilder &builder = node.builder();
   bool isInverse = node.integer("inverse"), isOneSided = node.integer("onesided");
-  int64_t named = node.integer("axis", node.opset() < 20 ? 1 : -2);
-  if (node.opset() >= 20 && node.has(2)) {
-    std::optional<SmallVector<int64_t>> given = node.constantsInput(2);
-    if (!given || given->size() != 1)
-      return given ? node.reject("the axis must be one number") : Tensor();
-    named = given->front();
-  }
-  std::optional<int64_t> axis = node.normalize(named, x.rank());
-  std::optional<Signal> signal = axis ? partsOf(node, x) : std::nullopt;
+  std::optional<Expr> named =
+      node.opset() < 20 ? builder.size(node.integer("axis", 1)) : sizeOr(node, 2, builder.size(-2));
+  std::optional<Signal> signal = named ? partsOf(node, x) : std::nullopt;
   if (!signal)
     return {};
-  if (*axis == x.rank() - 1)
-    return node.reject("the last dimension holds real and imaginary parts, it is no axis to transform");
-  if (isInverse && !isOneSided)
-    return node.refuse("the inverse transform to a complex signal is not supported");
+  if (std::optional<int64_t> axis = named->asConstant()) {
+    if (!(axis = node.normalize(*axis, x.rank())))
+      return {};
+    if (*axis == x.rank() - 1)
+      return node.reject("the last dimension holds real and imaginary parts, it is no axis to transform");
+    named = builder.size(*axis);
+  } else {
+    named = *named + isNegative(*named) * x.rank();
+  }
   if (isOneSided && !isInverse && signal->imaginary)
     return node.reject("one side alone is of real signals");
-  Expr extent = x.dim(*axis);
-  std::optional<Expr> length = sizeOr(node, 1, isInverse ? (extent - builder.size(1)) * 2 : extent);
+  auto around = [&](Tensor part) { return part ? aroundAxis(node, part, *named) : part; };
+  Signal middle{around(signal->real), around(signal->imaginary)};
+  if (!middle.real)
+    return {};
+  bool toReal = isInverse && isOneSided;
+  Expr extent = middle.real.dim(1);
+  std::optional<Expr> length = sizeOr(node, 1, toReal ? (extent - builder.size(1)) * 2 : extent);
   if (!length)
     return {};
-  auto around = [&](Tensor part) { return part ? aroundAxis(node, part, builder.size(*axis)) : part; };
-  Expr taken = isInverse ? half(builder, *length) : *length;
-  Signal middle{fitMiddle(around(signal->real), taken), fitMiddle(around(signal->imaginary), taken)};
+  Expr taken = toReal ? half(builder, *length) : *length;
+  middle = {fitMiddle(middle.real, taken), fitMiddle(middle.imaginary, taken)};
   Expr outputs = isOneSided && !isInverse ? half(builder, *length) : *length;
-  Shape shape(x.shape().drop_back());
-  shape[*axis] = outputs;
-  return joinParts(isInverse ? Signal{inverse(middle, *length), Tensor()} : transform(middle, *length, outputs), shape);
+  Shape shape = valuesByAxis(node, *named, outputs, x.shape().drop_back());
+  Signal result = toReal      ? Signal{inverse(middle, *length), Tensor()}
+                  : isInverse ? inverseComplex(middle, *length)
+                              : transform(middle, *length, outputs);
+  return joinParts(result, shape);
 }
 
 /// Frames of the signal, each `step` behind the one before, and the transform of each.
@@ -210,11 +223,41 @@ Tensor stft(Node &node) {
   return joinParts(result, {signal.dim(0), frames, outputs});
 }
 
+/// Triangles over frequencies, of equal width in mels: [frequencies, bins]. The ends are positions among frequencies.
+Tensor melWeights(Node &node) {
+  ModelBuilder &builder = node.builder();
+  std::optional<Expr> bins = sizeOr(node, 0, {}), length = bins ? sizeOr(node, 1, {}) : std::nullopt;
+  SmallVector<Tensor> in = node.allInputs();
+  if (!length || in.size() != 5 || !llvm::all_of(in, [](Tensor t) { return bool(t); }))
+    return length && in.size() != 5 ? node.reject("there must be five inputs") : Tensor();
+  int onnxType = node.integer("output_datatype", onnx::TensorProto::FLOAT);
+  mlir::Type f64 = builder.getF64Type(), i64 = builder.getI64Type(),
+             type = elementTypeOf(builder.getContext(), onnxType);
+  if (!type)
+    return node.refuse("the type " + onnxTypeName(onnxType) + " is not supported");
+  auto number = [&](int64_t index) { return cast(reshape(in[index], {}), f64); };
+  Tensor rate = number(2);
+  auto toMel = [&](Tensor frequency) { return log1p(frequency / 700.0) * (2595 / std::log(10.0)); };
+  Expr points = *bins + builder.size(2);
+  Tensor low = toMel(number(3)), step = (toMel(number(4)) - low) / cast(builder.integer(points), f64);
+  Tensor mel = cast(iota(builder, {points}, 0, i64), f64) * step + low;
+  Tensor frequency = 700.0 * (pow(builder.scalar(10, f64), mel / 2595.0) - 1.0);
+  Tensor place = floor(cast(builder.integer(*length + builder.size(1)), f64) * frequency / rate);
+  auto edge = [&](int64_t first) { return slice(place, 0, builder.size(first), *bins); };
+  Tensor left = edge(0), center = edge(1), right = edge(2);
+  Tensor at = cast(iota(builder, {half(builder, *length), builder.size(1)}, 0, i64), f64);
+  Tensor rise = center - left, fall = right - center;
+  Tensor rising = select((at >= left) & (at <= center), (at - left) / max(rise, 1.0), 0.0);
+  rising = select(equal(rise, 0.0), cast(equal(at, center), f64), rising);
+  return cast(select((at >= center) & (at < right), (right - at) / max(fall, 1.0), rising), type);
+}
+
 } // namespace
 
 void registerSignalProcessing(Registry &registry) {
   registry.add("DFT", {17}, dft);
   registry.add("STFT", {17}, stft);
+  registry.add("MelWeightMatrix", {17}, melWeights);
 }
 
 } // namespace freestone::importer

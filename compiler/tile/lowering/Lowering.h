@@ -23,6 +23,7 @@ void populateScatterPatterns(mlir::RewritePatternSet &patterns);
 void populateOrderingPatterns(mlir::RewritePatternSet &patterns);
 void populateCumulatePatterns(mlir::RewritePatternSet &patterns);
 void populateSelectionPatterns(mlir::RewritePatternSet &patterns);
+void populateSuppressionPatterns(mlir::RewritePatternSet &patterns);
 void populateRandomPatterns(mlir::RewritePatternSet &patterns);
 void populateUniquePatterns(mlir::RewritePatternSet &patterns);
 
