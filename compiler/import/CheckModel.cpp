@@ -1,4 +1,5 @@
 #include "compiler/import/CheckModel.h"
+#include "compiler/import/Registry.h"
 #include "compiler/import/Schemas.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -157,6 +158,9 @@ LogicalResult Checker::checkOperator(const onnx::NodeProto &node, const OpsetVer
     return fail(describe(node) + " is of domain '" + node.domain() + "', whose operator set the model does not import");
   std::optional<OperatorSchema> schema = findSchema(opset->first, node.op_type(), opset->second);
   if (!schema) {
+    // An exporter's operator in ONNX's own domain.
+    if (Registry::instance().find(opset->first, node.op_type(), opset->second))
+      return success();
     if (!newestOperatorSet(opset->first))
       return success(); // another vendor's domain: unsupported, not invalid
     return fail(describe(node) + ": " + printedDomain(opset->first) + " has no operator '" + node.op_type() +

@@ -314,7 +314,7 @@ TEST(Operator, BadShapesAndAttributesAreNamed) {
   expect(picture + ", float[r, 4] b, int64[r] i", "RoiAlign<sampling_ratio = 0>(x, b, i)", "depends on data; set one");
   expect(picture + ", float[r, 5] b, int64[r] i", "RoiAlign<sampling_ratio = 1>(x, b, i)", "regions [R, 4]");
   expect(picture + ", float[8, c, 3, 3] w, float[n, 16, h, w] o", "DeformConv(x, w, o)", "the sizes of the offsets");
-  expect("float[n, 10, l] x", "Det(x)", "rows and columns");
+  expect("float[n, 10, 9] x", "Det(x)", "rows and columns");
   expect("float[n, k, 3] x, float[n, c, k] s", "NonMaxSuppression(x, s)", "boxes must have the shape");
   expect(picture + ", float[4] s", "Resize<mode = \"nearest\", antialias = 1>(x, , s)", "antialiasing needs");
   expect(picture + ", float[3] s", "Resize(x, , s)", "one scale for each axis");

@@ -12,8 +12,9 @@ struct AxisScale {
   int64_t axis;
   /// The output's extent.
   Expr size;
-  /// Output over input, as a scalar of f64.
+  /// Output over input, as a scalar of f64; stated by the model, or the quotient of the sizes.
   Tensor scale;
+  bool isStated = false;
   /// Of `tf_crop_and_resize`: the part of the axis that is taken, in [0, 1], as scalars of f64; else null.
   Tensor start = {}, end = {};
 };
@@ -134,7 +135,7 @@ bool Resizer::readFactors(ArrayRef<int64_t> axes, SmallVector<AxisScale> &result
       return false;
     Tensor scale = scales ? cast(reshape(slice(scales, 0, builder.size(index), builder.size(1)), {}), real)
                           : builder.scalar(*elements[index].asReal(), real);
-    result.push_back({axis, *size, scale});
+    result.push_back({axis, *size, scale, /*isStated=*/true});
   }
   return true;
 }
@@ -203,8 +204,11 @@ Tensor Resizer::coordinates(const AxisScale &axis) {
   Tensor input = sizeScalar(x.dim(axis.axis)), output = sizeScalar(axis.size);
   if (mapping == "asymmetric")
     return place / axis.scale;
-  if (mapping == "align_corners")
-    return select(equal(output, 1.0), 0.0, place * (input - 1.0) / max(output - 1.0, 1.0));
+  if (mapping == "align_corners") {
+    // ONNX's test cases take the length that a scale gives before it is rounded.
+    Tensor length = axis.isStated ? axis.scale * input : output, isOne = equal(length, 1.0);
+    return select(isOne, 0.0, place * (input - 1.0) / select(isOne, 1.0, length - 1.0));
+  }
   if (mapping == "pytorch_half_pixel")
     return select(output > 1.0, (place + 0.5) / axis.scale - 0.5, 0.0);
   if (mapping == "half_pixel_symmetric") {

@@ -122,7 +122,8 @@ Tensor maxRoiPool(Node &node) {
   ModelBuilder &builder = node.builder();
   Expr regions = rois.dim(0), one = builder.size(1);
   Tensor batch = reshape(cast(columnOf(rois, 0), builder.getI64Type()), {regions});
-  Tensor places = round(widen(rois) * node.real("spatial_scale", 1));
+  // Halves are rounded up.
+  Tensor places = floor(widen(rois) * node.real("spatial_scale", 1) + 0.5);
   auto along = [&](int64_t axis) {
     Tensor begin = columnOf(places, 2 - axis);
     Tensor length = max(columnOf(places, 4 - axis) - begin + 1.0, 1.0);
