@@ -15,7 +15,7 @@ using sym::Expr;
 enum class SymbolOrigin {
   /// A dimension of an input.
   Dimension,
-  /// An element of a small integer input.
+  /// An element of a small input.
   Element,
   /// Computed from other symbols at the program's entry.
   Definition,

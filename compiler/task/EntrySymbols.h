@@ -8,7 +8,7 @@ namespace freestone::task {
 
 /// The symbols of a function that becomes an entry.
 struct EntrySymbols {
-  /// Each with its binding: an element of an integer input (`graph.value_symbols`), the first input dimension that is
+  /// Each with its binding: an element of an input (`graph.value_symbols`), the first input dimension that is
   /// this bare symbol, or a call that `binds` it at run time, whose result buffer is filled in later.
   llvm::SmallVector<mlir::Attribute> bound;
   /// [name, size] of each `graph.definitions` in use; null if there are none.

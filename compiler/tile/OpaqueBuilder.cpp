@@ -28,11 +28,19 @@ Value OpaqueBuilder::load(unsigned input, Value position) {
                     graph::getElementType(op.getInputs()[input]));
 }
 
-Value OpaqueBuilder::loadRun(unsigned input, Value position, int64_t elements) {
-  Value buffer = op.getInputBuffers()[input];
+static Value loadVector(OpBuilder &builder, Location location, Value buffer, Value position, int64_t elements) {
   auto type = VectorType::get({elements}, cast<MemRefType>(buffer.getType()).getElementType());
-  return fromStored(vector::LoadOp::create(inside, type, buffer, position),
+  return vector::LoadOp::create(builder, location, type, buffer, position);
+}
+
+Value OpaqueBuilder::loadRun(unsigned input, Value position, int64_t elements) {
+  return fromStored(loadVector(inside, inside.getLoc(), op.getInputBuffers()[input], position, elements),
                     graph::getElementType(op.getInputs()[input]));
+}
+
+Value OpaqueBuilder::loadResultRun(unsigned result, Value position, int64_t elements) {
+  return fromStored(loadVector(inside, inside.getLoc(), op.getResultBuffers()[result], position, elements),
+                    graph::getElementType(op.getResult(result)));
 }
 
 Value OpaqueBuilder::loadResult(unsigned result, Value position) {

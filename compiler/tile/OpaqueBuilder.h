@@ -22,6 +22,7 @@ public:
   /// Consecutive elements from a position on, as a vector.
   mlir::Value loadRun(unsigned input, mlir::Value position, int64_t elements);
   mlir::Value loadResult(unsigned result, mlir::Value position);
+  mlir::Value loadResultRun(unsigned result, mlir::Value position, int64_t elements);
   void store(unsigned result, mlir::Value position, mlir::Value scalar);
 
   mlir::Value constant(int64_t value);

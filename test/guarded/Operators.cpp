@@ -107,6 +107,8 @@ const std::vector<OperatorCase> operatorCases = {
     {"Hardmax", "g (float[a, b] x) => (float[p, q] y) { y = Hardmax<axis = 1>(x) }"},
     {"NonZero", "g (float[a, b] x) => (int64[p, q] y) { y = NonZero(x) }"},
     {"NonZeroBool", "g (bool[a] x) => (int64[p, q] y) { y = NonZero(x) }"},
+    {"NonMaxSuppression", "g (float[a, b, 4] x, float[a, c, b] s, int64[1] m) => (int64[p, q] y) { y = "
+                          "NonMaxSuppression(x, s, m) }"},
     {"Compress", "g (float[a, b] x, bool[c] k) => (float[p, q] y) { y = Compress<axis = 0>(x, k) }"},
     {"CompressLast", "g (float[a, b] x, bool[c] k) => (float[p, q] y) { y = Compress<axis = 1>(x, k) }"},
     {"CompressAll", "g (float[a, b] x, bool[c] k) => (float[p] y) { y = Compress(x, k) }"},

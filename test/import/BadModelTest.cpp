@@ -84,9 +84,8 @@ TEST(BadModel, InitializersThatContradictThemselves) {
 
 TEST(BadModel, WhatIsValidButCantBeCompiled) {
   expectUnsupported("agraph (string[n] x) => (string[n] y) { y = Identity(x) }", "elements of type string");
-  expectUnsupported(
-      "agraph (float[1, 1, 4, 4] x, float[1, 4] r, int64[1] i) => (float[1, 1, 1, 1] y) { y = RoiAlign(x, r, i) }",
-      "the operator is not supported");
+  expectUnsupported("agraph (uint8[n] x) => (uint8[h, w, 3] y) { y = ImageDecoder(x) }",
+                    "the operator is not supported");
   expectUnsupported("agraph (float[t, 1, 2] x, float[1, 3, 2] w, float[1, 3, 3] r) => (float[t, 1, 1, 3] y) { y = "
                     "RNN<hidden_size = 3, activations = [\"Swish\"]>(x, w, r) }",
                     "the activation 'Swish' is not supported");

@@ -166,10 +166,9 @@ func.func @nonzero(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[2, k], i64>
 
 // A tile is one class of a batch; all but the first result are scratch.
 // CHECK-LABEL: func.func @suppress
-// CHECK:         %[[KEPT:.*]]:10 = tile.opaque [b*c] ins(%arg0, %arg1, %arg2, %arg3, %arg4)
-// CHECK:           scf.while
-// CHECK:           arith.maximumf %{{.*}} : vector<
-// CHECK:           arith.cmpf ogt, %{{.*}} : vector<
+// CHECK:         %[[KEPT:.*]]:8 = tile.opaque [b*c] ins(%arg0, %arg1, %arg2, %arg3, %arg4)
+// CHECK:           arith.maximumf %{{.*}} : vector<16xf32>
+// CHECK:           vector.reduction <or>, %{{.*}} : vector<16xi1> into i1
 // CHECK:         return %[[KEPT]]#0
 func.func @suppress(%boxes: !graph.tensor<[b, n, 4], f32>, %scores: !graph.tensor<[b, c, n], f32>, %limit: !graph.tensor<[], i64>, %overlap: !graph.tensor<[], f32>, %threshold: !graph.tensor<[], f32>) -> !graph.tensor<[b, c, n], i32> {
   %y = graph.suppress %boxes, %scores, %limit, %overlap, %threshold : !graph.tensor<[b, n, 4], f32>, !graph.tensor<[b, c, n], f32>, !graph.tensor<[], i64>, !graph.tensor<[], f32>, !graph.tensor<[], f32>
