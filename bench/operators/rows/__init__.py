@@ -31,6 +31,7 @@ WITHOUT_ROWS = {
     **{f"com.microsoft.{name}": _FUSED
        for name in ("Attention", "BiasGelu", "EmbedLayerNormalization", "FastGelu", "FusedConv", "FusedGemm", "FusedMatMul", "Gelu",
                     "MultiHeadAttention", "QuickGelu", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "TransposeMatMul")},
+    **{f"com.microsoft.{name}": "is ONNX's operator under another name" for name in ("DequantizeLinear", "QuantizeLinear")},
     **{f"ai.onnx.ml.{name}": _FEATURES
        for name in ("ArrayFeatureExtractor", "Binarizer", "LabelEncoder", "LinearClassifier", "LinearRegressor",
                     "Normalizer", "Scaler", "TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor")},

@@ -59,6 +59,4 @@ ROWS = [
     runtime("MatMulIntegerToFloat", [[eight(left), eight(right, "int8", True), scale(0.02), scale(0.01),
                                       fixed(128, "uint8"), fixed(0, "int8")] for left, right in MATRICES]),
     runtime("DynamicQuantizeMatMul", [[left, eight(right, "int8", True), scale(0.01)] for left, right in MATRICES]),
-    runtime("QuantizeLinear", [[size, scale(0.02), fixed(128, "uint8")] for size in SIZES]),
-    runtime("DequantizeLinear", [[eight(size), scale(0.02), fixed(128, "uint8")] for size in SIZES]),
 ]

@@ -137,7 +137,7 @@ Tensor convTranspose(Node &node) {
   return withBias(node, convolve(x, filters, window, strides, groups), 2);
 }
 
-/// The elements under each place of the filters, [N, taps · C, positions], and the sizes of the positions. Beyond the
+/// The elements under each place of the filters, [taps · C, N · positions], and the sizes of the positions. Beyond the
 /// edges there are zero points.
 std::pair<Tensor, Shape> columnsOf(Tensor x, Tensor zero, const Window &window) {
   GraphBuilder &builder = x.builder();
@@ -145,14 +145,16 @@ std::pair<Tensor, Shape> columnsOf(Tensor x, Tensor zero, const Window &window) 
   Shape low(2, builder.size(0)), high(low), counts;
   llvm::append_range(low, window.low);
   llvm::append_range(high, window.high);
-  Tensor padded = pad(x, low, high, zero ? reshape(zero, {}) : scalarLike(0, x));
+  SmallVector<int64_t> channelsFirst = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
+  std::swap(channelsFirst[0], channelsFirst[1]);
+  Tensor padded = pad(transpose(x, channelsFirst), low, high, zero ? reshape(zero, {}) : scalarLike(0, x));
   if (!padded)
     return {};
-  Expr positions = builder.size(1);
+  Expr columns = x.dim(0);
   for (int64_t axis = 0; axis < spatial; ++axis) {
     int64_t reach = (window.sizes[axis] - 1) * window.dilations[axis] + 1;
     counts.push_back(Expr::floorDiv(padded.dim(axis + 2) - reach, window.strides[axis]) + 1);
-    positions = positions * counts.back();
+    columns = columns * counts.back();
     taps *= window.sizes[axis];
   }
   SmallVector<Tensor> parts;
@@ -164,9 +166,9 @@ std::pair<Tensor, Shape> columnsOf(Tensor x, Tensor zero, const Window &window) 
       rest %= inner;
       part = slice(part, axis + 2, first, counts[axis], window.strides[axis]);
     }
-    parts.push_back(part ? reshape(part, {x.dim(0), x.dim(1), positions}) : part);
+    parts.push_back(part ? reshape(part, {x.dim(1), columns}) : part);
   }
-  return {parts.size() == 1 ? parts.front() : concat(parts, 1), counts};
+  return {parts.size() == 1 ? parts.front() : concat(parts, 0), counts};
 }
 
 /// The convolution of x - zeroX with w - zeroW in i32, of 8-bit integers. Zero points are null, a single one, or one
@@ -202,9 +204,11 @@ Tensor convolveCentered(Node &node, Tensor x, Tensor zeroX, Tensor w, Tensor zer
     depth = depth * size;
   Tensor rows = reshape(transpose(w, order), {w.dim(0), depth});
   Tensor y = multiplyCentered(node, rows, zeroW, columns, zeroX);
-  Shape shape = {x.dim(0), w.dim(0)};
+  Shape shape = {w.dim(0), x.dim(0)};
   append_range(shape, counts);
-  return reshape(y, shape);
+  SmallVector<int64_t> batchFirst = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
+  std::swap(batchFirst[0], batchFirst[1]);
+  return transpose(reshape(y, shape), batchFirst);
 }
 
 Tensor convInteger(Node &node) {
