@@ -19,12 +19,9 @@ struct AxisScale {
   Tensor start = {}, end = {};
 };
 
-/// Keys' cubic, at a distance of less than 2.
-Tensor cubicWeight(Tensor distance, double a) {
-  Tensor near = ((a + 2) * distance - (a + 3)) * distance * distance + 1.0;
-  Tensor far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a;
-  return select(distance <= 1.0, near, far);
-}
+/// Keys' cubic, at a distance of at most 1, and from there to 2.
+Tensor nearWeight(Tensor distance, double a) { return ((a + 2) * distance - (a + 3)) * distance * distance + 1.0; }
+Tensor farWeight(Tensor distance, double a) { return ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a; }
 
 class Resizer {
 public:
@@ -37,7 +34,7 @@ private:
   std::optional<SmallVector<AxisScale>> readScales();
   std::optional<Expr> scaledSize(Expr extent, const Element &scale);
   bool readFactors(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales);
-  bool readRegion(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales);
+  bool readRegion(ArrayRef<int64_t> axes, bool isScaled, SmallVector<AxisScale> &scales);
   bool readSizes(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales);
   void keepAspectRatio(ArrayRef<int64_t> axes, ArrayRef<Expr> sizes, bool takesLeast, SmallVector<AxisScale> &scales);
   Tensor coordinates(const AxisScale &axis);
@@ -103,8 +100,12 @@ std::optional<Expr> Resizer::scaledSize(Expr extent, const Element &scale) {
   double value = *scale.asReal();
   if (!(value > 0))
     return node.reject("a scale is not positive"), std::nullopt;
-  if (std::optional<int64_t> constant = extent.asConstant())
-    return builder.size(int64_t(std::floor(double(*constant) * value)));
+  if (std::optional<int64_t> constant = extent.asConstant()) {
+    double size = std::floor(double(*constant) * value);
+    if (!(size < 0x1p62))
+      return node.reject("a scale is too large"), std::nullopt;
+    return builder.size(int64_t(size));
+  }
   int64_t below = 1;
   constexpr int64_t finest = int64_t(1) << 32;
   while (value != std::trunc(value) && below < finest) {
@@ -141,7 +142,7 @@ bool Resizer::readFactors(ArrayRef<int64_t> axes, SmallVector<AxisScale> &result
 }
 
 /// The region to crop, which may be given at run time where sizes are.
-bool Resizer::readRegion(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales) {
+bool Resizer::readRegion(ArrayRef<int64_t> axes, bool isScaled, SmallVector<AxisScale> &scales) {
   Tensor region = node.input(1);
   if (!region)
     return false;
@@ -150,7 +151,6 @@ bool Resizer::readRegion(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales)
   auto number = [&](int64_t index) {
     return cast(reshape(slice(region, 0, builder.size(index), builder.size(1)), {}), real);
   };
-  bool isScaled = !node.has(3) || node.value(3).tensor.elementCount().isConstant(0);
   SmallVector<AxisScale> cropped;
   for (auto [index, axis] : enumerate(axes)) {
     auto scale = llvm::find_if(scales, [&](const AxisScale &other) { return other.axis == axis; });
@@ -192,7 +192,7 @@ std::optional<SmallVector<AxisScale>> Resizer::readScales() {
   bool hasSizes =
       node.opset() >= 11 && node.has(3) && node.value(3).tensor && !node.value(3).tensor.elementCount().isConstant(0);
   bool isRead = hasSizes ? readSizes(axes, result) : readFactors(axes, result);
-  if (!isRead || (crops && !readRegion(axes, result)))
+  if (!isRead || (crops && !readRegion(axes, !hasSizes, result)))
     return std::nullopt;
   return result;
 }
@@ -289,15 +289,16 @@ Tensor Resizer::cubic(Tensor x, const AxisScale &axis) {
   double a = node.real("cubic_coeff_a", -0.75);
   Tensor at = coordinates(axis);
   Tensor first = floor(at), t = at - first, s = 1.0 - t;
-  auto near = [&](Tensor d) { return ((a + 2) * d - (a + 3)) * d * d + 1.0; };
-  auto far = [&](Tensor d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
-  return interpolate(x, axis, {far(t + 1.0), near(t), near(s), far(s + 1.0)}, first - 1.0);
+  return interpolate(x, axis, {farWeight(t + 1.0, a), nearWeight(t, a), nearWeight(s, a), farWeight(s + 1.0, a)},
+                     first - 1.0);
 }
 
 /// The filter at a distance in elements of the result.
 Tensor Resizer::weigh(Tensor distance) {
-  if (mode == "cubic")
-    return select(distance < 2.0, cubicWeight(distance, node.real("cubic_coeff_a", -0.75)), 0.0);
+  if (mode == "cubic") {
+    double a = node.real("cubic_coeff_a", -0.75);
+    return select(distance <= 1.0, nearWeight(distance, a), select(distance < 2.0, farWeight(distance, a), 0.0));
+  }
   return max(1.0 - distance, 0.0);
 }
 
