@@ -30,7 +30,7 @@ void FunctionBuilder::check(mlir::Operation *op) {
 }
 
 Expr FunctionBuilder::freshCount(StringRef stem, Expr most) {
-  return facts.fresh(stem, SymbolOrigin::Data, {0, facts.interval(current(most)).hi});
+  return facts.freshCount(stem, current(most));
 }
 
 Tensor FunctionBuilder::fromValue(mlir::Value value) {

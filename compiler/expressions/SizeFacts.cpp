@@ -1,4 +1,5 @@
 #include "compiler/expressions/SizeFacts.h"
+#include "compiler/dialect/sym/SymbolicRange.h"
 #include <numeric>
 
 using namespace llvm;
@@ -69,6 +70,12 @@ Expr SizeFacts::fresh(StringRef stem, SymbolOrigin origin, sym::Interval range) 
   return symbol(name, origin, range);
 }
 
+Expr SizeFacts::freshCount(StringRef stem, Expr most) {
+  Expr count = fresh(stem, SymbolOrigin::Data, {0, interval(most).hi});
+  declared.find(count.asSymbol()->str())->second.most = most;
+  return count;
+}
+
 Expr SizeFacts::define(StringRef stem, Expr definition, sym::Interval range) {
   definition = simplify(definition);
   if (definition.isInvalid() || definition.isConstant() || definition.asSymbol() || dependsOnData(definition))
@@ -106,6 +113,27 @@ bool SizeFacts::dependsOnData(Expr expr) const {
     auto symbol = declared.find(name.str());
     return symbol != declared.end() && symbol->second.origin == SymbolOrigin::Data;
   });
+}
+
+Expr SizeFacts::greatest(Expr expr) const {
+  if (!dependsOnData(expr))
+    return expr;
+  bool isLimited = true;
+  Expr greatest = sym::findRange(expr, [&](StringRef name) -> std::optional<sym::SymbolicRange> {
+                    auto symbol = declared.find(name.str());
+                    if (symbol == declared.end() || symbol->second.origin != SymbolOrigin::Data)
+                      return std::nullopt;
+                    sym::Interval range = symbol->second.bounds.range;
+                    Expr most = symbol->second.most ? this->greatest(symbol->second.most) : Expr();
+                    if (!most && range.hi == sym::Interval::plusInfinity)
+                      isLimited = false;
+                    return sym::SymbolicRange{constant(range.lo), most ? most : constant(range.hi)};
+                  }).greatest;
+  if (isLimited)
+    return simplify(greatest);
+  // A minimum with a constant has a limit whatever the rest is.
+  int64_t most = interval(expr).hi;
+  return most == sym::Interval::plusInfinity ? Expr() : constant(most);
 }
 
 Expr SizeFacts::simplify(Expr expr) const { return isSmall(expr) ? known.simplify(expr) : expr; }
@@ -161,8 +189,9 @@ void SizeFacts::substitute(StringRef symbol, Expr replacement, const Twine &text
   if (before.origin != SymbolOrigin::Element)
     declared.erase(gone);
   for (auto &entry : declared)
-    if (Expr &definition = entry.second.definition)
-      definition = simplify(definition.substitute(replace));
+    for (Expr *expr : {&entry.second.definition, &entry.second.most})
+      if (*expr)
+        *expr = simplify(expr->substitute(replace));
   for (Assertion &assertion : asserted) {
     assertion.lhs = assertion.lhs.substitute(replace);
     assertion.rhs = assertion.rhs.substitute(replace);

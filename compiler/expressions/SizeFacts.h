@@ -34,6 +34,8 @@ public:
     int64_t element = 0;
     /// Of `Definition`: its value, in symbols declared before it or bound by inputs.
     Expr definition = {};
+    /// Of `Data`: its greatest value, in symbols declared before it; null where only the bounds are known.
+    Expr most = {};
   };
 
   /// The result of `learnEqual`.
@@ -65,6 +67,8 @@ public:
   Expr element(llvm::StringRef name, int64_t input, int64_t element, sym::Interval range);
   /// A new symbol named after `stem`.
   Expr fresh(llvm::StringRef stem, SymbolOrigin origin, sym::Interval range);
+  /// A new symbol for a data-dependent count, from 0 to `most`.
+  Expr freshCount(llvm::StringRef stem, Expr most);
   /// A symbol defined as `definition`, so that later expressions stay small: an earlier symbol of this definition, or a
   /// new one named after `stem`, within `range`. Constants, symbols and data-dependent sizes are returned unchanged.
   Expr define(llvm::StringRef stem, Expr definition, sym::Interval range);
@@ -90,6 +94,8 @@ public:
   Expr simplify(Expr expr) const;
   sym::Interval interval(Expr expr) const;
   bool dependsOnData(Expr expr) const;
+  /// The greatest value of an expression, without data-dependent symbols; null if it has none that is known.
+  Expr greatest(Expr expr) const;
 
   const Symbols &symbols() const { return declared; }
   llvm::ArrayRef<Assertion> assertions() const { return asserted; }

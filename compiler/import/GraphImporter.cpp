@@ -31,7 +31,7 @@ onnx::TypeProto typeOf(const ModelValue &value) {
     // An empty sequence may have any element type: nothing is ever read from it.
     onnx::TypeProto element;
     element.mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-    if (value.isStacked())
+    if (value.tensor)
       element.mutable_tensor_type()->set_elem_type(onnxTypeOf(value.tensor.elementType()));
     else if (!value.elements.empty())
       element = typeOf(value.elements.front());

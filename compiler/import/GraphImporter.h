@@ -18,6 +18,8 @@ struct Scope {
   llvm::StringMap<ModelValue> values;
   /// Version of the operator set of each domain.
   std::map<std::string, int> opsets;
+  /// Sizes of the elements of sequences, by their names and the tensors that tell the places.
+  std::map<std::pair<std::string, const Tensor::State *>, Expr> sizesAt;
 
   const ModelValue *find(llvm::StringRef name) const;
   int opset(const std::string &domain) const;
@@ -42,6 +44,8 @@ public:
 
   /// The tensor of a visible name; null if there is none.
   Tensor tensorNamed(llvm::StringRef name) const;
+  /// See Node::sizeAt.
+  Expr &sizeAt(llvm::StringRef name, Tensor place) { return current->sizesAt[{name.str(), place.impl()}]; }
   /// Reports a node with random numbers, which have an effect only if none of its inputs `switches` is 0.
   void noteRandom(const Node &node, llvm::ArrayRef<int64_t> switches);
 

@@ -5,6 +5,7 @@
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/RandomReach.h"
+#include "compiler/import/SequencePorts.h"
 #include "compiler/import/SizeInputs.h"
 #include "compiler/weights/NamePatterns.h"
 
@@ -47,10 +48,14 @@ private:
   LogicalResult separateParameters();
   LogicalResult importWeights();
   LogicalResult importInputs();
-  Element statedElement(StringRef input, bool isFloat, int64_t index, int64_t least);
+  Element statedElement(StringRef input, bool isFloat, int64_t number, int64_t index, int64_t least);
   void importInput(const onnx::ValueInfoProto &info, std::optional<int64_t> leastSize);
+  void importSequence(const onnx::ValueInfoProto &info, const StringSet<> &tensorSizes);
+  void completeSequences();
+  Tensor addInput(StringRef name, graph::TensorType type);
   Shape inputShape(const onnx::ValueInfoProto &info);
   LogicalResult applyBounds();
+  LogicalResult addOutputs();
   LogicalResult finish();
   void setAttributes(mlir::func::FuncOp main);
   void reportPorts();
@@ -62,22 +67,12 @@ private:
   ImportedModel result;
   std::unique_ptr<ModelBuilder> builder;
   Scope scope;
-  std::vector<std::string> inputNames;
+  std::vector<std::string> inputNames, outputNames;
+  SmallVector<mlir::Value> outputs;
+  /// Inputs that are sequences, until everything that they consist of is there.
+  std::vector<std::pair<SequenceInput, Tensor>> sequenceInputs;
   std::map<std::string, InitializerOrigin> origins;
 };
-
-std::string typeText(const onnx::TypeProto &type) {
-  switch (type.value_case()) {
-  case onnx::TypeProto::kTensorType:
-    return "tensor(" + onnxTypeName(type.tensor_type().elem_type()) + ")";
-  case onnx::TypeProto::kSequenceType:
-    return "seq(" + typeText(type.sequence_type().elem_type()) + ")";
-  case onnx::TypeProto::kOptionalType:
-    return "optional(" + typeText(type.optional_type().elem_type()) + ")";
-  default:
-    return "unknown";
-  }
-}
 
 /// Whether the exporter's rewriter has folded a batch normalization into a convolution, by its list of the rules that
 /// made the node.
@@ -165,58 +160,101 @@ Shape ModelImport::inputShape(const onnx::ValueInfoProto &info) {
   return shape;
 }
 
-/// A new symbol for an element of the next input; a fraction where that holds floats.
-Element ModelImport::statedElement(StringRef input, bool isFloat, int64_t index, int64_t least) {
+/// A new symbol for an element of the input of this number; a fraction where that holds floats.
+Element ModelImport::statedElement(StringRef input, bool isFloat, int64_t number, int64_t index, int64_t least) {
   SizeFacts &facts = builder->sizeFacts();
   std::string name = (input + "_" + Twine(index)).str();
   if (!isFloat)
-    return facts.element(name, inputNames.size(), index, {least, sym::Interval::plusInfinity});
+    return facts.element(name, number, index, {least, sym::Interval::plusInfinity});
   constexpr int64_t most = int64_t(1) << 62, unit = int64_t(1) << graph::floatSymbolBits;
   least = least < -(most / unit) ? -most : least * unit;
-  return Element::fraction(facts.element(name, inputNames.size(), index, {least, most}), builder->size(unit));
+  return Element::fraction(facts.element(name, number, index, {least, most}), builder->size(unit));
+}
+
+Tensor ModelImport::addInput(StringRef name, graph::TensorType type) {
+  inputNames.push_back(name.str());
+  return builder->fromValue(builder->function().getBody().front().addArgument(
+      type, mlir::NameLoc::get(builder->getStringAttr(name))));
 }
 
 /// `leastSize` is set for inputs whose elements determine sizes.
 void ModelImport::importInput(const onnx::ValueInfoProto &info, std::optional<int64_t> leastSize) {
   Tensor tensor;
   mlir::Type type = elementTypeOf(builder->getContext(), info.type().tensor_type().elem_type());
-  if (!info.type().has_tensor_type())
-    addUnsupported("input", info.name(), "inputs of type " + typeText(info.type()) + " are not supported");
-  else if (!type)
+  if (!type)
     addUnsupported("input", info.name(),
                    "elements of type " + onnxTypeName(info.type().tensor_type().elem_type()) + " are not supported");
   else if (!info.type().tensor_type().has_shape())
     addUnsupported("input", info.name(), "the rank of this input is not known");
   else {
-    Shape shape = inputShape(info);
-    mlir::Value argument = builder->function().getBody().front().addArgument(
-        graph::TensorType::get(shape, type), mlir::NameLoc::get(builder->getStringAttr(info.name())));
-    tensor = builder->fromValue(argument);
+    int64_t number = inputNames.size();
+    tensor = addInput(info.name(), graph::TensorType::get(inputShape(info), type));
     std::optional<int64_t> count = tensor.elementCount().asConstant();
     // Most numbers of f64 are no multiple of what symbols count.
     bool isNumber = tensor.isInteger() || (tensor.isFloat() && !type.isF64());
     if (leastSize && isNumber && tensor.rank() <= 1 && count && *count <= graph::ConstantOp::maxElements) {
       Content elements;
       for (int64_t index = 0; index < *count; ++index)
-        elements.push_back(statedElement(info.name(), tensor.isFloat(), index, *leastSize));
+        elements.push_back(statedElement(info.name(), tensor.isFloat(), number, index, *leastSize));
       tensor.impl()->content = std::move(elements);
     }
-    inputNames.push_back(info.name());
   }
   scope.values[info.name()] = tensor;
 }
 
+void ModelImport::importSequence(const onnx::ValueInfoProto &info, const StringSet<> &tensorSizes) {
+  const onnx::TypeProto::Tensor *element = elementTypeOf(info.type());
+  scope.values[info.name()] = ModelValue(Tensor());
+  if (!element)
+    return addUnsupported("input", info.name(), "inputs of type " + typeText(info.type()) + " are not supported");
+  if (!elementTypeOf(builder->getContext(), element->elem_type()))
+    return addUnsupported("input", info.name(),
+                          "elements of type " + onnxTypeName(element->elem_type()) + " are not supported");
+  if (!element->has_shape())
+    return addUnsupported("input", info.name(), "the rank of its elements is not known");
+  if (options.keepWeights)
+    return addUnsupported("input", info.name(), "a model that is trained takes no " + typeText(info.type()));
+  SequenceInput input = describeInput(*builder, info, tensorSizes);
+  sequenceInputs.push_back({input, addInput(info.name(), input.stack)});
+}
+
+/// What sequences consist of besides their stacks comes behind the model's inputs.
+void ModelImport::completeSequences() {
+  mlir::OpBuilder &ir = *builder;
+  for (auto &[input, stack] : sequenceInputs) {
+    Tensor sizes, presence;
+    if (const std::string &name = input.port.sizes; !name.empty())
+      sizes = addInput(name, graph::TensorType::get({stack.dim(0), builder->size(input.open.size())}, ir.getI64Type()));
+    if (const std::string &name = input.port.presence; !name.empty())
+      presence = addInput(name, graph::TensorType::get({}, ir.getI1Type()));
+    scope.values[input.port.name] = input.value(stack, sizes, presence);
+    result.sequences.push_back(input.port);
+  }
+}
+
 LogicalResult ModelImport::importInputs() {
-  StringSet<> initializers;
+  StringSet<> initializers, tensorSizes;
   StringMap<int64_t> sizeInputs = findSizeInputs(graph);
   for (const onnx::TensorProto &tensor : graph.initializer())
     initializers.insert(tensor.name());
-  for (const onnx::ValueInfoProto &info : graph.input())
+  for (const onnx::ValueInfoProto &info : graph.input()) {
+    bool isOptional = info.type().has_optional_type() && !info.type().optional_type().elem_type().has_sequence_type();
+    if (const auto *element = elementTypeOf(info.type()); element && (info.type().has_tensor_type() || isOptional))
+      for (const auto &dim : element->shape().dim())
+        tensorSizes.insert(dim.dim_param());
+  }
+  tensorSizes.erase("");
+  for (const onnx::ValueInfoProto &info : graph.input()) {
     // An input with an initializer is a weight that older models list among the inputs.
-    if (!initializers.contains(info.name())) {
-      auto size = sizeInputs.find(info.name());
+    if (initializers.contains(info.name()))
+      continue;
+    auto size = sizeInputs.find(info.name());
+    if (info.type().has_tensor_type())
       importInput(info, size == sizeInputs.end() ? std::nullopt : std::optional(size->second));
-    }
+    else
+      importSequence(info, tensorSizes);
+  }
+  completeSequences();
   return success();
 }
 
@@ -248,12 +286,12 @@ void ModelImport::setAttributes(mlir::func::FuncOp main) {
     main.setArgAttr(index, "graph.name", ir.getStringAttr(name));
   if (main.getNumArguments() > inputNames.size())
     main.setArgAttr(inputNames.size(), "graph.random_key", ir.getUnitAttr());
-  for (auto [index, info] : enumerate(graph.output()))
-    main.setResultAttr(index, "graph.name", ir.getStringAttr(info.name()));
+  for (auto [index, name] : enumerate(outputNames))
+    main.setResultAttr(index, "graph.name", ir.getStringAttr(name));
   SmallVector<mlir::Attribute> statistics;
   for (auto &[name, next] : builder->statistics) {
     if (options.updatesStatistics())
-      main.setResultAttr(graph.output_size() + statistics.size(), "graph.state", ir.getStringAttr(name));
+      main.setResultAttr(outputNames.size() + statistics.size(), "graph.state", ir.getStringAttr(name));
     statistics.push_back(ir.getStringAttr(name));
   }
   if (!statistics.empty())
@@ -262,8 +300,9 @@ void ModelImport::setAttributes(mlir::func::FuncOp main) {
     main->setAttr("graph.class_weights", ir.getStrArrayAttr(builder->classWeights.getArrayRef()));
 }
 
-LogicalResult ModelImport::finish() {
-  SmallVector<mlir::Value> outputs;
+/// What sequences consist of besides their stacks comes behind the model's outputs.
+LogicalResult ModelImport::addOutputs() {
+  SmallVector<std::pair<std::string, Tensor>> behind;
   for (const onnx::ValueInfoProto &info : graph.output()) {
     const ModelValue *value = scope.find(info.name());
     if (!value || !value->isBuilt()) {
@@ -271,11 +310,29 @@ LogicalResult ModelImport::finish() {
         return fail(ImportError::Kind::Internal, "output '" + info.name() + "' was not built");
       continue;
     }
-    if (value->kind != ModelValue::Kind::Tensor)
-      addUnsupported("output", info.name(), "outputs of type " + typeText(info.type()) + " are not supported");
-    else
-      outputs.push_back(value->tensor.value());
+    Tensor tensor = value->tensor;
+    if (value->kind != ModelValue::Kind::Tensor) {
+      auto tensors = describeOutput(*builder, info, *value, result.sequences.emplace_back());
+      if (std::optional<Refusal> refusal = builder->takeRefusal()) {
+        addUnsupported("output", info.name(), refusal->reason);
+        continue;
+      }
+      tensor = tensors.front().second;
+      append_range(behind, drop_begin(tensors));
+    }
+    outputs.push_back(tensor.value());
+    outputNames.push_back(info.name());
   }
+  for (auto &[name, tensor] : behind) {
+    outputs.push_back(tensor.value());
+    outputNames.push_back(name);
+  }
+  return success();
+}
+
+LogicalResult ModelImport::finish() {
+  if (failed(addOutputs()))
+    return failure();
   if (options.updatesStatistics())
     for (auto &[name, next] : builder->statistics)
       outputs.push_back(next.value());
@@ -288,8 +345,13 @@ LogicalResult ModelImport::finish() {
   main.setType(
       builder->getFunctionType(main.getBody().front().getArgumentTypes(), mlir::ValueRange(outputs).getTypes()));
   setAttributes(main);
-  auto outputNames = map_to_vector(graph.output(), [](const onnx::ValueInfoProto &info) { return info.name(); });
-  findReach(main, outputNames, result.report.random);
+  // What belongs to an output is reached as that output.
+  std::vector<std::string> reached = outputNames;
+  for (const SequencePort &port : result.sequences)
+    for (std::string &name : reached)
+      if (!port.isInput && (name == port.sizes || name == port.presence))
+        name = port.name;
+  findReach(main, reached, result.report.random);
   std::string complaint;
   mlir::ScopedDiagnosticHandler handler(builder->getContext(), [&](mlir::Diagnostic &diagnostic) {
     complaint += (complaint.empty() ? "" : "; ") + diagnostic.str();
@@ -304,11 +366,13 @@ void ModelImport::reportPorts() {
   auto report = [&](const onnx::ValueInfoProto &info, std::vector<PortReport> &ports) {
     const ModelValue *value = scope.find(info.name());
     PortReport port{info.name(), typeText(info.type()), {}};
-    if (value && value->kind == ModelValue::Kind::Tensor && value->tensor) {
+    // Of sequences: that of the greatest element.
+    bool isTensor = value && value->kind == ModelValue::Kind::Tensor;
+    if (isTensor && value->tensor)
       port.type = typeName(value->tensor.elementType());
-      for (Expr extent : value->tensor.shape())
+    if (value && value->tensor)
+      for (Expr extent : value->tensor.shape().drop_front(isTensor ? 0 : 1))
         port.shape.push_back(extent.str());
-    }
     ports.push_back(std::move(port));
   };
   StringSet<> initializers;

@@ -60,6 +60,20 @@ struct PortReport {
   std::vector<std::string> shape;
 };
 
+/// An input or output that is a sequence or an optional, and the tensors of the program that stand for it: the stack of
+/// its elements, under its name, and behind all inputs (outputs) of the model what else there is to know.
+struct SequencePort {
+  enum class Kind { Sequence, Optional, OptionalSequence };
+  std::string name;
+  bool isInput = false;
+  Kind kind = Kind::Sequence;
+  /// The dimensions in which elements differ. Their sizes are a tensor, [length, these] x i64.
+  std::vector<int64_t> openAxes = {};
+  std::string sizes = {};
+  /// The bool that tells whether an optional sequence is there.
+  std::string presence = {};
+};
+
 /// A node that can't be compiled, and why.
 struct UnsupportedNode {
   std::string node;
@@ -108,6 +122,7 @@ struct ImportedModel {
   SharedInitializers shared;
   /// Float initializers of rank 0 that are constants of the program, and whose names contain a module path.
   std::vector<std::string> numbers;
+  std::vector<SequencePort> sequences;
   ModelReport report;
 };
 

@@ -1,5 +1,6 @@
 #include "compiler/import/Node.h"
 
+#include "compiler/import/GraphImporter.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -13,16 +14,29 @@ ModelValue ModelValue::sequence(std::vector<ModelValue> elements) {
   return value;
 }
 
-ModelValue ModelValue::stacked(Tensor stack) {
+ModelValue ModelValue::stacked(Tensor stack, Tensor sizes, SmallVector<OpenSize> open) {
   ModelValue value;
   value.kind = Kind::Sequence;
   value.tensor = stack;
+  value.sizes = sizes;
+  value.open = std::move(open);
   return value;
 }
 
 ModelValue ModelValue::optional(std::vector<ModelValue> content) {
   ModelValue value = sequence(std::move(content));
   value.kind = Kind::Optional;
+  return value;
+}
+
+ModelValue ModelValue::stackedOptional(ModelValue sequence) {
+  sequence.kind = Kind::Optional;
+  return sequence;
+}
+
+ModelValue ModelValue::optionalSequence(ModelValue sequence, Tensor presence) {
+  ModelValue value = optional({std::move(sequence)});
+  value.presence = presence;
   return value;
 }
 
@@ -49,6 +63,8 @@ Tensor Node::input(int64_t index) {
     return refuse("input " + Twine(index) + " is a sequence or an optional, not a tensor");
   return inputs[index].tensor;
 }
+
+Expr &Node::sizeAt(StringRef name, int64_t place) { return graphs.sizeAt(name, input(place)); }
 
 SmallVector<Tensor> Node::allInputs() {
   SmallVector<Tensor> tensors;

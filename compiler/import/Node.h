@@ -8,26 +8,46 @@
 
 namespace freestone::importer {
 
-/// The value of a name: a tensor, or a sequence or optional of tensors, which exist only during import.
+/// A dimension in which the elements of a stacked sequence differ.
+struct OpenSize {
+  /// Of an element.
+  int64_t axis = 0;
+  /// Sequences have equal sizes of one name at the same place; empty: it has none.
+  std::string name = {};
+};
+
+/// The value of a name: a tensor, or a sequence or optional of tensors, which exist only during import. What is known
+/// of a sequence are its elements, or else they lie in a stack.
 struct ModelValue {
   enum class Kind { Absent, Tensor, Sequence, Optional };
 
   ModelValue() = default;
   ModelValue(Tensor tensor) : kind(Kind::Tensor), tensor(tensor) {}
   static ModelValue sequence(std::vector<ModelValue> elements);
-  /// A sequence of tensors of one shape, in a tensor along its first dimension: its length may depend on the run.
-  static ModelValue stacked(Tensor stack);
+  /// A sequence of tensors in a tensor, along its first dimension: its length may depend on the run. Along the open
+  /// dimensions of its elements the stack has room for the greatest, and `sizes`, [length, open dimensions] x i64, tells
+  /// how much of it each one takes.
+  static ModelValue stacked(Tensor stack, Tensor sizes = {}, llvm::SmallVector<OpenSize> open = {});
   static ModelValue optional(std::vector<ModelValue> content);
+  /// An optional tensor that only the run knows: the only element of a stacked sequence, or none.
+  static ModelValue stackedOptional(ModelValue sequence);
+  /// An optional sequence, where a bool tells whether there is one.
+  static ModelValue optionalSequence(ModelValue sequence, Tensor presence);
 
   bool isStacked() const { return kind == Kind::Sequence && tensor; }
+  /// A stacked optional as the sequence of its content.
+  ModelValue content() const { return stacked(tensor, sizes, open); }
   /// Whether all of it was built.
   bool isBuilt() const;
 
   Kind kind = Kind::Absent;
-  /// Of a sequence: the stack of its elements, instead of these.
-  Tensor tensor;
+  /// Of a sequence or an optional: the stack of its elements, instead of these.
+  Tensor tensor, sizes;
+  llvm::SmallVector<OpenSize> open;
   /// Of a sequence: its elements. Of an optional: at most one.
   std::vector<ModelValue> elements;
+  /// Of an optional: whether it has the element that is there; null: it has.
+  Tensor presence;
 };
 
 class GraphImporter;
@@ -71,6 +91,10 @@ public:
   /// `axis` as a number from 0 on; refuses where it is not within [-rank, rank).
   std::optional<int64_t> normalize(int64_t axis, int64_t rank);
   bool normalize(llvm::SmallVectorImpl<int64_t> &axes, int64_t rank);
+
+  /// The size of this name that the element at a place of some sequences has, `place` being the input that tells it;
+  /// null until somebody sets it.
+  Expr &sizeAt(llvm::StringRef name, int64_t place);
 
   Tensor refuse(const llvm::Twine &reason) { return graph.refuse(reason); }
   Tensor reject(const llvm::Twine &reason) { return graph.reject(reason); }

@@ -6,6 +6,7 @@
 #include "compiler/import/Registry.h"
 #include "compiler/import/SizeInputs.h"
 #include "compiler/import/operators/Regions.h"
+#include "compiler/import/operators/ValueForms.h"
 #include "compiler/import/operators/WhileLoop.h"
 
 using namespace llvm;
@@ -34,6 +35,35 @@ mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs) {
   return lhs.withShape(shape);
 }
 
+/// Builds a branch that gives values of these forms. Without `areKnown` they are joined with those of what the branch
+/// gives, and nothing is returned where that is not only tensors.
+std::optional<SmallVector<mlir::Value>> buildBranch(Node &node, mlir::Region &region, const onnx::GraphProto &graph,
+                                                    SmallVector<ValueForm> &forms, bool areKnown) {
+  return buildRegion(node, region, {}, [&](const Values &) -> std::optional<Values> {
+    std::optional<Values> outputs = node.importer().importBody(graph, {});
+    if (!outputs)
+      return std::nullopt;
+    if (!forms.empty() && forms.size() != outputs->size())
+      return node.reject("its branches give different numbers of results"), std::nullopt;
+    bool isFirst = forms.empty(), areTensors = true;
+    Values tensors;
+    for (auto [index, output] : enumerate(*outputs)) {
+      if (!areKnown) {
+        std::optional<ValueForm> form = formOfValue(node.builder(), output);
+        if (form && !isFirst)
+          form = joinForms(node.builder(), forms[index], *form);
+        if (!form)
+          return std::nullopt;
+        isFirst ? forms.push_back(*form) : void(forms[index] = *form);
+        areTensors &= form->isTensor();
+      }
+      if (areKnown || areTensors)
+        llvm::append_range(tensors, flatten(node.builder(), output, forms[index]));
+    }
+    return (areKnown || areTensors) && !node.builder().stopped() ? std::optional(tensors) : std::nullopt;
+  });
+}
+
 void ifNode(Node &node) {
   Tensor condition = node.input(0);
   const onnx::GraphProto *whenTrue = bodyOf(node, "then_branch"), *whenFalse = bodyOf(node, "else_branch");
@@ -50,22 +80,33 @@ void ifNode(Node &node) {
   if (!scalar)
     return;
   auto op = graph::IfOp::create(builder, builder.getLoc(), mlir::TypeRange(), scalar.value());
-  auto build = [&](mlir::Region &region, const onnx::GraphProto &graph) {
-    return buildRegion(node, region, {}, [&](const Values &) { return node.importer().importBody(graph, {}); });
+  SmallVector<ValueForm> forms;
+  auto build = [&](bool areKnown) {
+    auto left = buildBranch(node, op.getThenRegion(), *whenTrue, forms, areKnown);
+    auto right = builder.stopped() ? std::nullopt : buildBranch(node, op.getElseRegion(), *whenFalse, forms, areKnown);
+    return std::pair(left, right);
   };
-  auto left = build(op.getThenRegion(), *whenTrue);
-  auto right = left ? build(op.getElseRegion(), *whenFalse) : std::nullopt;
-  if (!right)
-    return;
-  if (left->size() != right->size()) {
-    node.reject("its branches give different numbers of results");
-    return;
+  auto [left, right] = build(/*areKnown=*/false);
+  if (!builder.stopped() && (!left || !right)) {
+    // Both are built again, with what they give in the forms that fit both.
+    op.erase();
+    op = graph::IfOp::create(builder, builder.getLoc(), mlir::TypeRange(), scalar.value());
+    std::tie(left, right) = build(/*areKnown=*/true);
   }
+  if (!left || !right)
+    return;
   SmallVector<mlir::Type> types;
   for (auto [l, r] : zip_equal(*left, *right))
     types.push_back(joinTypes(node, tensorType(l), tensorType(r)));
-  if (!builder.stopped())
-    setResults(node, withResults(builder, op, types));
+  if (builder.stopped())
+    return;
+  op = withResults(builder, op, types);
+  Values results;
+  for (mlir::Value result : op.getResults())
+    results.push_back(builder.fromValue(result));
+  ArrayRef<ModelValue> rest = results;
+  for (auto [index, form] : enumerate(forms))
+    node.setOutput(index, restore(form, rest));
 }
 
 /// Unrolls a loop; nothing if its trip count or conditions are unknown during import.

@@ -1,5 +1,5 @@
-// Sequences and optionals: they exist only while importing. Their lengths and the places in them are known there, but
-// for sequences that loops carry, which are stacked.
+// Sequences and optionals: they exist only while importing. Where the elements and the places in a sequence are known,
+// its operators need none of the program; other sequences are stacked.
 #include "compiler/import/Registry.h"
 #include "compiler/import/operators/StackedSequences.h"
 
@@ -10,38 +10,28 @@ namespace {
 
 using ValueKind = ModelValue::Kind;
 
-/// The first input, if it is a stacked sequence.
-Tensor stackOfInput(Node &node) { return node.value(0).isStacked() ? node.value(0).tensor : Tensor(); }
-
 const ModelValue *sequenceInput(Node &node) {
   const ModelValue &value = node.value(0);
   if (value.kind == ValueKind::Sequence)
     return &value;
-  node.refuse("the first input is no sequence whose elements are known while importing");
+  node.refuse("the first input is no sequence");
   return nullptr;
 }
 
-/// A place in a sequence of this length; `end` says whether the place behind the last is one.
+/// A constant place in a sequence of this length; `end` says whether the place behind the last is one. Nothing where the
+/// place is not known.
 std::optional<int64_t> placeIn(Node &node, int64_t input, int64_t length, bool end) {
-  std::optional<SmallVector<int64_t>> place = node.constantsInput(input);
+  Tensor tensor = node.input(input);
+  const Content *content = tensor && tensor.isInteger() ? tensor.constant() : nullptr;
+  std::optional<int64_t> place =
+      content && content->size() == 1 ? content->front().asConstantInteger() : std::nullopt;
   if (!place)
     return std::nullopt;
-  if (place->size() != 1 || place->front() < -length || place->front() >= length + end) {
+  if (*place < -length || *place >= length + end) {
     node.reject("the position is not within the sequence of " + Twine(length));
     return std::nullopt;
   }
-  return place->front() < 0 ? place->front() + length : place->front();
-}
-
-/// A place in a stacked sequence, from its end if negative; `otherwise` where the input is absent.
-Expr placeInStack(Node &node, int64_t input, Expr length, Expr otherwise) {
-  if (!node.has(input))
-    return otherwise;
-  std::optional<Shape> place = node.sizesInput(input);
-  if (!place || place->size() != 1)
-    return {};
-  std::optional<int64_t> constant = place->front().asConstant();
-  return constant && *constant < 0 ? length + *constant : place->front();
+  return *place < 0 ? *place + length : *place;
 }
 
 void construct(Node &node) {
@@ -52,106 +42,133 @@ void construct(Node &node) {
 }
 
 void at(Node &node) {
-  if (Tensor stack = stackOfInput(node)) {
-    Tensor place = node.input(1);
-    node.setOutput(0, place ? gather(stack, reshape(place, {}), 0) : Tensor());
-    return;
-  }
   const ModelValue *sequence = sequenceInput(node);
-  std::optional<int64_t> place = sequence ? placeIn(node, 1, sequence->elements.size(), false) : std::nullopt;
-  if (place)
+  if (!sequence)
+    return;
+  if (std::optional<int64_t> place = sequence->isStacked() ? std::nullopt
+                                                           : placeIn(node, 1, sequence->elements.size(), false))
     node.setOutput(0, sequence->elements[*place]);
+  else if (!node.builder().stopped())
+    node.setOutput(0, elementAt(node, stacked(node.builder(), *sequence), 1));
 }
 
 void insert(Node &node) {
-  if (Tensor stack = stackOfInput(node)) {
-    Expr place = placeInStack(node, 2, stack.dim(0), stack.dim(0));
-    node.setOutput(0, ModelValue::stacked(place ? insertInto(node, stack, node.input(1), place) : Tensor()));
-    return;
-  }
   const ModelValue *sequence = sequenceInput(node);
   if (!sequence)
     return;
-  std::vector<ModelValue> elements = sequence->elements;
-  std::optional<int64_t> place = elements.size();
-  if (node.has(2))
-    place = placeIn(node, 2, elements.size(), true);
-  if (!place)
-    return;
-  elements.insert(elements.begin() + *place, node.value(1));
-  node.setOutput(0, ModelValue::sequence(std::move(elements)));
+  std::optional<int64_t> place;
+  if (!sequence->isStacked())
+    place = node.has(2) ? placeIn(node, 2, sequence->elements.size(), true) : sequence->elements.size();
+  if (place) {
+    std::vector<ModelValue> elements = sequence->elements;
+    elements.insert(elements.begin() + *place, node.value(1));
+    node.setOutput(0, ModelValue::sequence(std::move(elements)));
+  } else if (!node.builder().stopped()) {
+    // What is inserted may need more room.
+    std::optional<StackForm> form = formOf(node.builder(), ModelValue::sequence({node.value(1)})),
+                             own = formOf(node.builder(), *sequence);
+    if (form && own)
+      form = joinForms(node.builder(), *own, *form);
+    if (form && !node.builder().stopped())
+      node.setOutput(0, insertInto(node, stackAs(node.builder(), *sequence, *form), node.input(1), 2));
+  }
 }
 
 void erase(Node &node) {
-  if (Tensor stack = stackOfInput(node)) {
-    Expr place = placeInStack(node, 1, stack.dim(0), stack.dim(0) - 1);
-    node.setOutput(0, ModelValue::stacked(place ? eraseFrom(stack, place) : Tensor()));
-    return;
-  }
   const ModelValue *sequence = sequenceInput(node);
   if (!sequence)
     return;
-  std::vector<ModelValue> elements = sequence->elements;
-  if (elements.empty()) {
+  if (!sequence->isStacked() && sequence->elements.empty()) {
     node.reject("nothing can be erased from an empty sequence");
     return;
   }
-  std::optional<int64_t> place = elements.size() - 1;
-  if (node.has(1))
-    place = placeIn(node, 1, elements.size(), false);
-  if (!place)
-    return;
-  elements.erase(elements.begin() + *place);
-  node.setOutput(0, ModelValue::sequence(std::move(elements)));
+  std::optional<int64_t> place;
+  if (!sequence->isStacked())
+    place = node.has(1) ? placeIn(node, 1, sequence->elements.size(), false) : sequence->elements.size() - 1;
+  if (place) {
+    std::vector<ModelValue> elements = sequence->elements;
+    elements.erase(elements.begin() + *place);
+    node.setOutput(0, ModelValue::sequence(std::move(elements)));
+  } else if (!node.builder().stopped()) {
+    node.setOutput(0, eraseFrom(node, stacked(node.builder(), *sequence), 1));
+  }
 }
 
 Tensor lengthOf(Node &node) {
-  if (Tensor stack = stackOfInput(node))
-    return node.builder().integer(stack.dim(0));
   const ModelValue *sequence = sequenceInput(node);
-  return sequence ? node.builder().integer(sequence->elements.size()) : Tensor();
+  if (!sequence)
+    return {};
+  ModelBuilder &builder = node.builder();
+  return builder.integer(sequence->isStacked() ? sequence->tensor.dim(0) : builder.size(sequence->elements.size()));
 }
 
-/// How many parts a dimension has and how long each is: by a vector of lengths, a length for all, or 1.
-std::optional<Shape> partsOf(Node &node, Expr extent) {
+/// How many parts a dimension has and how long each is: by a vector of lengths, or by one length for all of a constant
+/// number of parts. Nothing where their number is not known.
+std::optional<Shape> partsOf(Node &node, Expr extent, Expr each) {
   ModelBuilder &builder = node.builder();
-  std::optional<int64_t> length = extent.asConstant();
-  if (node.has(1)) {
-    Tensor split = node.input(1);
-    if (split && split.rank() == 1)
-      return node.sizesInput(1);
-    std::optional<SmallVector<int64_t>> each = split ? node.constantsInput(1) : std::nullopt;
-    if (!each)
-      return std::nullopt;
-    if (each->size() != 1 || each->front() < 1) {
-      node.reject("the length of a part must be positive");
-      return std::nullopt;
-    }
-    if (std::optional<Expr> count = extent.exactDiv(builder.size(each->front())); count && count->isConstant())
-      return Shape(*count->asConstant(), builder.size(each->front()));
-    if (length) {
-      Shape parts(*length / each->front(), builder.size(each->front()));
-      if (*length % each->front())
-        parts.push_back(builder.size(*length % each->front()));
-      return parts;
-    }
-  } else if (length && *length <= 1 << 16) {
-    return Shape(*length, builder.size(1));
-  }
-  node.refuse("the number of parts depends on a size");
-  return std::nullopt;
+  if (!each)
+    return node.sizesInput(1);
+  if (std::optional<Expr> count = extent.exactDiv(each); count && count->isConstant())
+    return Shape(*count->asConstant(), each);
+  std::optional<int64_t> all = extent.asConstant(), length = each.asConstant();
+  if (!all || !length || *length < 1)
+    return std::nullopt;
+  Shape parts(*all / *length, each);
+  if (*all % *length)
+    parts.push_back(builder.size(*all % *length));
+  return parts;
+}
+
+/// The parts of x, all as long as `each` but the last, in a stack.
+ModelValue splitToStack(Node &node, Tensor x, int64_t axis, Expr each, bool dropsAxis) {
+  ModelBuilder &builder = node.builder();
+  Expr extent = x.dim(axis), one = builder.size(1);
+  if (!builder.makeAtMost(one, each, "the length of a part must be positive"))
+    return Tensor();
+  Expr length = builder.define("part", Expr::max(each, one), {1, sym::Interval::plusInfinity});
+  Expr count = builder.define("parts", Expr::ceilDiv(extent, length), sym::Interval::size());
+  Shape none(x.rank(), builder.size(0)), behind(none), split(x.shape());
+  behind[axis] = count * length - extent;
+  split[axis] = length;
+  split.insert(split.begin() + axis, count);
+  SmallVector<int64_t> order = to_vector(seq<int64_t>(0, x.rank() + 1));
+  order.erase(order.begin() + axis);
+  order.insert(order.begin(), axis);
+  Tensor stack = transpose(reshapeUnchecked(pad(x, none, behind, 0.0), split), order);
+  if (length.isConstant(1))
+    return ModelValue::stacked(dropsAxis ? squeeze(stack, {axis + 1}) : stack);
+  Tensor starts = iota(builder, {count, one}, 0, builder.getI64Type()) * length;
+  return ModelValue::stacked(stack, min(builder.integer(extent) - starts, builder.integer(length)), SmallVector<OpenSize>{OpenSize{axis}});
 }
 
 void splitToSequence(Node &node) {
-  Tensor x = node.input(0);
-  if (!x)
-    return;
-  std::optional<int64_t> axis = node.normalize(node.integer("axis", 0), x.rank());
-  std::optional<Shape> parts = axis ? partsOf(node, x.dim(*axis)) : std::nullopt;
-  if (!parts)
+  Tensor x = node.input(0), split = node.optionalInput(1);
+  if (!x || (node.has(1) && !split))
     return;
   ModelBuilder &builder = node.builder();
-  bool dropsAxis = !node.has(1) && !node.integer("keepdims", 1);
+  std::optional<int64_t> axis = node.normalize(node.integer("axis", 0), x.rank());
+  Expr each;
+  if (!split) {
+    each = builder.size(1);
+  } else if (split.rank() == 0) {
+    std::optional<Shape> length = node.sizesInput(1);
+    each = length ? length->front() : Expr();
+  }
+  if (!axis || builder.stopped())
+    return;
+  if (each && each.asConstant().value_or(1) < 1) {
+    node.reject("the length of a part must be positive");
+    return;
+  }
+  bool dropsAxis = !split && !node.integer("keepdims", 1);
+  constexpr size_t mostParts = 1 << 10;
+  std::optional<Shape> parts = partsOf(node, x.dim(*axis), each);
+  if (each && (!parts || parts->size() > mostParts)) {
+    node.setOutput(0, splitToStack(node, x, *axis, each, dropsAxis));
+    return;
+  }
+  if (!parts)
+    return;
   Expr start = builder.size(0), total = start;
   for (Expr part : *parts)
     total = total + part;
@@ -167,15 +184,14 @@ void splitToSequence(Node &node) {
 }
 
 Tensor concatFromSequence(Node &node) {
-  if (Tensor stack = stackOfInput(node)) {
-    bool isNew = node.integer("new_axis") != 0;
-    std::optional<int64_t> axis = node.normalize(node.integer("axis"), stack.rank() - 1 + isNew);
-    return axis ? concatStack(node, stack, *axis, isNew) : Tensor();
-  }
   const ModelValue *sequence = sequenceInput(node);
   if (!sequence)
     return {};
   bool isNew = node.integer("new_axis") != 0;
+  if (sequence->isStacked()) {
+    std::optional<int64_t> axis = node.normalize(node.integer("axis"), sequence->tensor.rank() - 1 + isNew);
+    return axis ? concatStack(node, *sequence, *axis, isNew) : Tensor();
+  }
   SmallVector<Tensor> operands;
   for (const ModelValue &element : sequence->elements) {
     if (element.kind != ValueKind::Tensor || !element.tensor)
@@ -202,8 +218,12 @@ void makeOptional(Node &node) {
 
 Tensor hasElement(Node &node) {
   const ModelValue &value = node.value(0);
-  bool has = value.kind == ValueKind::Optional ? !value.elements.empty() : value.kind != ValueKind::Absent;
   ModelBuilder &builder = node.builder();
+  if (value.kind == ValueKind::Optional && value.tensor)
+    return notEqual(builder.integer(value.tensor.dim(0)), 0.0);
+  if (value.presence)
+    return value.presence;
+  bool has = value.kind == ValueKind::Optional ? !value.elements.empty() : value.kind != ValueKind::Absent;
   return builder.scalar(has, builder.getI1Type());
 }
 
@@ -211,6 +231,8 @@ void getElement(Node &node) {
   const ModelValue &value = node.value(0);
   if (value.kind != ValueKind::Optional)
     node.setOutput(0, value);
+  else if (value.tensor)
+    node.setOutput(0, onlyElement(node, value));
   else if (!value.elements.empty())
     node.setOutput(0, value.elements.front());
   else

@@ -4,57 +4,267 @@ using namespace llvm;
 using namespace freestone;
 using namespace freestone::importer;
 
-Tensor importer::stackOf(Node &node, const ModelValue &sequence) {
-  if (sequence.kind != ModelValue::Kind::Sequence)
-    return node.refuse("its body gives sequences or optionals, whose number only the run knows");
-  if (sequence.isStacked())
-    return sequence.tensor;
-  SmallVector<Tensor> parts;
-  for (const ModelValue &element : sequence.elements) {
-    if (element.kind != ModelValue::Kind::Tensor || !element.tensor)
-      return node.refuse("the sequence holds what is no tensor");
-    Tensor first = parts.empty() ? element.tensor : sequence.elements.front().tensor;
-    if (element.tensor.rank() != first.rank() || element.tensor.elementType() != first.elementType())
-      return node.refuse("a sequence whose length only the run knows holds tensors of other ranks or types");
-    Tensor alike = parts.empty() ? first : node.builder().conform(element.tensor, first.shape(), "sizes of elements");
-    if (!alike)
-      return {};
-    parts.push_back(unsqueeze(alike, {0}));
+bool StackForm::isOpen(int64_t axis) const {
+  return any_of(open, [&](const OpenSize &size) { return size.axis == axis; });
+}
+
+static StackForm formOfStack(const ModelValue &value) {
+  return {value.tensor.elementType(), Shape(value.tensor.shape().drop_front()), value.open};
+}
+
+/// A size that does not depend on data, at least as great.
+static Expr roomFor(ModelBuilder &builder, Expr size) {
+  Expr room = builder.sizeFacts().greatest(size);
+  if (!room)
+    builder.refuse("nothing limits the sizes of what a sequence holds");
+  return room;
+}
+
+std::optional<StackForm> importer::joinForms(ModelBuilder &builder, const StackForm &a, const StackForm &b) {
+  if (a.elementType != b.elementType || a.room.size() != b.room.size()) {
+    builder.refuse("a sequence whose length only the run knows holds tensors of other ranks or types");
+    return std::nullopt;
   }
-  return parts.empty() ? node.refuse("what an empty sequence holds is unknown") : concat(parts, 0);
+  StackForm form = {a.elementType, {}, {}};
+  for (auto [axis, one, other] : enumerate(a.room, b.room)) {
+    bool isOpen = one != other || a.isOpen(axis) || b.isOpen(axis);
+    form.room.push_back(one == other ? one : builder.sizeFacts().simplify(Expr::max(one, other)));
+    if (isOpen)
+      form.open.push_back({int64_t(axis)});
+  }
+  return form;
 }
 
-Tensor importer::elementOf(Node &node, const ModelValue &sequence) {
-  Tensor stack = stackOf(node, sequence);
-  return stack ? squeeze(slice(stack, 0, node.builder().size(0), node.builder().size(1)), {0}) : Tensor();
+std::optional<StackForm> importer::formOf(ModelBuilder &builder, const ModelValue &sequence) {
+  if (sequence.tensor)
+    return formOfStack(sequence);
+  std::optional<StackForm> form;
+  for (const ModelValue &element : sequence.elements) {
+    if (element.kind != ModelValue::Kind::Tensor || !element.tensor) {
+      builder.refuse("the sequence holds what is no tensor");
+      return std::nullopt;
+    }
+    StackForm own = {element.tensor.elementType(), {}, {}};
+    for (auto [axis, size] : enumerate(element.tensor.shape())) {
+      own.room.push_back(roomFor(builder, size));
+      if (!own.room.back())
+        return std::nullopt;
+      if (own.room.back() != size)
+        own.open.push_back({int64_t(axis)});
+    }
+    form = form ? joinForms(builder, *form, own) : own;
+    if (!form)
+      return std::nullopt;
+  }
+  return form;
 }
 
-Tensor importer::insertInto(Node &node, Tensor stack, Tensor x, Expr place) {
-  if (!x || x.rank() + 1 != stack.rank() || x.elementType() != stack.elementType())
-    return node.refuse("a sequence whose length only the run knows holds tensors of other ranks or types");
-  x = node.builder().conform(x, stack.shape().drop_front(), "sizes of elements");
+/// A tensor in the room that a form has for it, and its open sizes: [1, room…] and [1, open dimensions].
+static std::pair<Tensor, Tensor> place(ModelBuilder &builder, Tensor x, const StackForm &form) {
   if (!x)
     return {};
-  Expr length = stack.dim(0);
-  if (place == length)
-    return concat({stack, unsqueeze(x, {0})}, 0);
-  Tensor before = slice(stack, 0, node.builder().size(0), place), behind = slice(stack, 0, place, length - place);
-  return concat({before, unsqueeze(x, {0}), behind}, 0);
+  if (x.rank() != int64_t(form.room.size()) || x.elementType() != form.elementType)
+    return {builder.refuse("a sequence whose length only the run knows holds tensors of other ranks or types"), {}};
+  Shape expected(form.room), none(x.rank(), builder.size(0)), behind(none), open;
+  for (const OpenSize &size : form.open) {
+    expected[size.axis] = x.dim(size.axis);
+    open.push_back(x.dim(size.axis));
+    behind[size.axis] = form.room[size.axis] - x.dim(size.axis);
+    if (!builder.makeAtMost(x.dim(size.axis), form.room[size.axis], "an element must fit into its sequence"))
+      return {};
+  }
+  Tensor placed = builder.conform(x, expected, "sizes of elements");
+  if (!placed)
+    return {};
+  placed = unsqueeze(pad(placed, none, behind, 0.0), {0});
+  return {placed, form.open.empty() ? Tensor() : unsqueeze(builder.vector(open), {0})};
 }
 
-Tensor importer::eraseFrom(Tensor stack, Expr place) {
-  Expr zero = place - place;
-  return concat({slice(stack, 0, zero, place), slice(stack, 0, place + 1, stack.dim(0) - place - 1)}, 0);
+ModelValue importer::stackAs(ModelBuilder &builder, const ModelValue &sequence, const StackForm &form) {
+  ModelValue failed = ModelValue(Tensor());
+  SmallVector<Tensor> parts, sizes;
+  if (sequence.tensor) {
+    StackForm own = formOfStack(sequence);
+    if (own.elementType != form.elementType || own.room.size() != form.room.size())
+      return builder.refuse("a sequence whose length only the run knows holds tensors of other ranks or types"), failed;
+    Expr length = sequence.tensor.dim(0);
+    Shape expected = {length}, none(sequence.tensor.rank(), builder.size(0)), behind(none);
+    append_range(expected, form.room);
+    for (const OpenSize &size : form.open) {
+      expected[size.axis + 1] = own.room[size.axis];
+      behind[size.axis + 1] = form.room[size.axis] - own.room[size.axis];
+      auto before = find_if(own.open, [&](const OpenSize &other) { return other.axis == size.axis; });
+      bool wasOpen = before != own.open.end();
+      sizes.push_back(wasOpen ? slice(sequence.sizes, 1, builder.size(before - own.open.begin()), builder.size(1))
+                              : broadcastTo(builder.integer(own.room[size.axis]), {length, builder.size(1)}));
+    }
+    for (const OpenSize &size : own.open)
+      if (!form.isOpen(size.axis))
+        return builder.refuse("a sequence whose elements have other sizes is passed on"), failed;
+    Tensor stack = builder.conform(sequence.tensor, expected, "sizes of elements");
+    return ModelValue::stacked(stack ? pad(stack, none, behind, 0.0) : stack,
+                               sizes.empty() ? Tensor() : concat(sizes, 1), form.open);
+  }
+  for (const ModelValue &element : sequence.elements) {
+    if (element.kind != ModelValue::Kind::Tensor)
+      return builder.refuse("the sequence holds what is no tensor"), failed;
+    auto [part, size] = place(builder, element.tensor, form);
+    if (!part)
+      return failed;
+    parts.push_back(part);
+    sizes.push_back(size);
+  }
+  if (parts.empty()) {
+    Shape shape = {builder.size(0)};
+    append_range(shape, form.room);
+    parts.push_back(builder.splat(0, form.elementType, shape));
+    sizes.push_back(builder.splat(0, builder.getI64Type(), {builder.size(0), builder.size(form.open.size())}));
+  }
+  return ModelValue::stacked(concat(parts, 0), form.open.empty() ? Tensor() : concat(sizes, 0), form.open);
 }
 
-Tensor importer::concatStack(Node &node, Tensor stack, int64_t axis, bool isNew) {
+ModelValue importer::stacked(ModelBuilder &builder, const ModelValue &sequence) {
+  if (sequence.tensor)
+    return sequence;
+  std::optional<StackForm> form = formOf(builder, sequence);
+  if (!form)
+    return builder.stopped() ? Tensor() : builder.refuse("what an empty sequence holds is unknown");
+  return stackAs(builder, sequence, *form);
+}
+
+/// The element at `place`, a scalar. Sizes of names that `sizeAt` knows are those.
+static Tensor readElement(Node &node, const ModelValue &sequence, Tensor place,
+                          function_ref<Expr *(StringRef)> sizeAt) {
+  if (!sequence.tensor || !place)
+    return {};
+  ModelBuilder &builder = node.builder();
+  Tensor x = gather(sequence.tensor, place, 0);
+  Tensor sizes = sequence.sizes ? gather(sequence.sizes, place, 0) : Tensor();
+  for (auto [index, open] : enumerate(sequence.open)) {
+    Expr *known = open.name.empty() ? nullptr : sizeAt(open.name);
+    if (known && *known) {
+      x = slice(x, open.axis, builder.size(0), *known);
+      continue;
+    }
+    Tensor size = reshape(slice(sizes, 0, builder.size(index), builder.size(1)), {});
+    Tensor places = iota(builder, {sequence.tensor.dim(open.axis + 1)}, 0, builder.getI64Type());
+    x = compress(x, places < size, open.axis);
+    if (known && x)
+      *known = x.dim(open.axis);
+  }
+  return x;
+}
+
+Tensor importer::elementAt(Node &node, const ModelValue &sequence, int64_t placeInput) {
+  Tensor place = node.input(placeInput);
+  return readElement(node, sequence, place ? reshape(place, {}) : place,
+                     [&](StringRef name) { return &node.sizeAt(name, placeInput); });
+}
+
+Tensor importer::onlyElement(Node &node, const ModelValue &optional) {
+  return readElement(node, optional, node.builder().integer(0), [](StringRef) { return nullptr; });
+}
+
+/// Elements of a sequence by their places; names of sizes are about the places before.
+static ModelValue rearrange(ModelValue sequence, function_ref<Tensor(Tensor)> change) {
+  sequence.tensor = change(sequence.tensor);
+  if (sequence.sizes)
+    sequence.sizes = change(sequence.sizes);
+  for (OpenSize &open : sequence.open)
+    open.name.clear();
+  return sequence;
+}
+
+/// A place as a size, from the end of `length` if negative; null if it may be none of the `most` first places.
+static Expr knownPlace(Node &node, int64_t input, Expr length, Expr most) {
+  Tensor place = node.input(input);
+  const Content *content = place && place.isInteger() ? place.content() : nullptr;
+  if (!content || content->size() != 1)
+    return {};
+  Expr expr = content->front().asExpr();
+  if (std::optional<int64_t> constant = expr.asConstant(); constant && *constant < 0)
+    expr = length + *constant;
+  const sym::Bounds &bounds = node.builder().sizeFacts().bounds();
+  return bounds.provablyNonNegative(expr) && bounds.provablyLT(expr, most) ? expr : Expr();
+}
+
+/// A place that only the run knows, from 0 on; outside of every tensor where it is none of the `most` first places.
+static Tensor computedPlace(Node &node, int64_t input, Expr length, Expr most) {
+  ModelBuilder &builder = node.builder();
+  Tensor place = node.has(input) ? node.input(input) : builder.integer(-1);
+  if (!place)
+    return place;
+  place = cast(reshape(place, {}), builder.getI64Type());
+  Tensor zero = builder.integer(0), all = builder.integer(length);
+  Tensor fromStart = select(place < zero, place + all, place);
+  Tensor isWithin = (fromStart >= zero) & (fromStart < builder.integer(most));
+  return select(isWithin, fromStart, builder.integer(length + 1) * builder.integer(-2));
+}
+
+ModelValue importer::insertInto(Node &node, const ModelValue &sequence, Tensor x, int64_t placeInput) {
+  ModelBuilder &builder = node.builder();
+  if (!sequence.tensor || !x)
+    return Tensor();
+  auto [part, size] = place(node.builder(), x, formOfStack(sequence));
+  if (!part)
+    return Tensor();
+  Expr length = sequence.tensor.dim(0), zero = builder.size(0);
+  Expr known = node.has(placeInput) ? knownPlace(node, placeInput, length, length + 1) : length;
+  Tensor computed = known ? Tensor() : computedPlace(node, placeInput, length, length + 1);
+  return rearrange(sequence, [&](Tensor before) {
+    Tensor own = before == sequence.tensor ? part : size;
+    if (known == length)
+      return concat({before, own}, 0);
+    if (known)
+      return concat({slice(before, 0, zero, known), own, slice(before, 0, known, length - known)}, 0);
+    // Behind the last, then moved to its place.
+    Tensor at = iota(builder, {length + 1}, 0, builder.getI64Type());
+    Tensor from = select(at < computed, at, select(at > computed, at - builder.integer(1), builder.integer(length)));
+    return gather(concat({before, own}, 0), select(computed < builder.integer(0), computed, from), 0);
+  });
+}
+
+ModelValue importer::eraseFrom(Node &node, const ModelValue &sequence, int64_t placeInput) {
+  ModelBuilder &builder = node.builder();
+  if (!sequence.tensor)
+    return Tensor();
+  Expr length = sequence.tensor.dim(0), zero = builder.size(0), left = builder.sizeFacts().simplify(Expr::max(length - 1, zero));
+  Expr known;
+  if (node.has(placeInput))
+    known = knownPlace(node, placeInput, length, length);
+  else if (left == length - 1)
+    known = left;
+  Tensor computed = known ? Tensor() : computedPlace(node, placeInput, length, length);
+  if (!builder.makeAtMost(builder.size(1), length, "nothing can be erased from an empty sequence"))
+    return Tensor();
+  return rearrange(sequence, [&](Tensor before) {
+    if (known)
+      return concat({slice(before, 0, zero, known), slice(before, 0, known + 1, length - known - 1)}, 0);
+    Tensor at = iota(builder, {left}, 0, builder.getI64Type());
+    Tensor from = select(at < computed, at, at + builder.integer(1));
+    return gather(before, select(computed < builder.integer(0), computed, from), 0);
+  });
+}
+
+Tensor importer::concatStack(Node &node, const ModelValue &sequence, int64_t axis, bool isNew) {
+  Tensor stack = sequence.tensor;
+  for (const OpenSize &open : sequence.open)
+    if (isNew || open.axis != axis)
+      return node.refuse("elements whose sizes only the run knows are concatenated; declare their sizes");
   SmallVector<int64_t> order = to_vector(seq<int64_t>(1, stack.rank()));
   order.insert(order.begin() + axis, 0);
   Tensor moved = transpose(stack, order);
-  if (isNew)
+  if (isNew || !moved)
     return moved;
   Shape shape(moved.shape());
   shape[axis] = shape[axis] * shape[axis + 1];
   shape.erase(shape.begin() + axis + 1);
-  return reshape(moved, shape);
+  Tensor joined = reshape(moved, shape);
+  if (sequence.open.empty() || !joined)
+    return joined;
+  // Without what is behind the ends of the elements.
+  ModelBuilder &builder = node.builder();
+  Shape places = {stack.dim(0), stack.dim(axis + 1)};
+  Tensor isTaken = iota(builder, places, 1, builder.getI64Type()) < sequence.sizes;
+  return compress(joined, reshape(isTaken, {shape[axis]}), axis);
 }

@@ -3,7 +3,7 @@
 #include "compiler/expressions/Scan.h"
 #include "compiler/import/operators/CarriedSizes.h"
 #include "compiler/import/operators/Regions.h"
-#include "compiler/import/operators/StackedSequences.h"
+#include "compiler/import/operators/ValueForms.h"
 
 using namespace llvm;
 
@@ -20,7 +20,8 @@ public:
 
 private:
   bool collectCarried();
-  Tensor stackFirst(int64_t index);
+  std::optional<ValueForm> formOfState(int64_t index);
+  std::optional<ValueForm> formOfMade(int64_t index);
   bool buildBody();
   std::optional<Values> importBody(Values arguments, Expr trip);
   Expr freshTrips();
@@ -32,8 +33,8 @@ private:
   Expr bound;
   bool runsOut, readsTrip;
   SmallVector<mlir::Value> carried;
-  /// Whether a carried value is a sequence.
-  SmallVector<bool> isSequence;
+  /// Of the carried values, of which some are several tensors.
+  SmallVector<ValueForm> forms;
   std::optional<CarriedSizes> sizes;
   graph::WhileOp op;
   /// What the body yields.
@@ -44,39 +45,52 @@ private:
 
 bool WhileLoop::collectCarried() {
   for (int64_t index = 2; index < node.inputCount(); ++index) {
-    isSequence.push_back(node.value(index).kind == ModelValue::Kind::Sequence);
-    Tensor state = isSequence.back() ? stackFirst(index) : node.input(index);
-    if (!state)
+    std::optional<ValueForm> form = formOfState(index);
+    if (!form)
       return false;
-    carried.push_back(state.value());
+    forms.push_back(*form);
+    for (const ModelValue &tensor : flatten(builder, node.value(index), *form))
+      carried.push_back(tensor.tensor.value());
+    if (builder.stopped())
+      return false;
   }
   return true;
 }
 
-/// The stack of a sequence before the loop. The shape of an empty one's elements is that of what the body inserts.
-Tensor WhileLoop::stackFirst(int64_t index) {
-  const ModelValue &sequence = node.value(index);
-  if (sequence.isStacked() || !sequence.elements.empty())
-    return stackOf(node, sequence);
+/// The form of a value before the loop. What an empty sequence holds is what the body inserts.
+std::optional<ValueForm> WhileLoop::formOfState(int64_t index) {
+  const ModelValue &state = node.value(index);
+  std::optional<ValueForm> form = formOfValue(builder, state);
+  if (form && !form->isTensor() && !form->stack) {
+    std::optional<ValueForm> made = formOfMade(index);
+    if (!made || !made->stack)
+      return node.refuse("what an empty sequence holds is unknown"), std::nullopt;
+    form = joinForms(builder, *form, *made);
+  }
+  // Names are about the places before the loop.
+  if (form && form->stack)
+    for (OpenSize &open : form->stack->open)
+      open.name.clear();
+  return form;
+}
+
+/// The form of the same value behind the first iteration.
+std::optional<ValueForm> WhileLoop::formOfMade(int64_t index) {
   auto probe = graph::WhileOp::create(builder, builder.getLoc(), mlir::TypeRange(), mlir::Value(), mlir::Value(),
                                       mlir::ValueRange(), /*trip=*/nullptr, /*trips=*/nullptr);
-  Tensor inserted;
   SmallVector<mlir::Type> arguments = {graph::TensorType::get({}, builder.getI64Type())};
+  Expr zero = builder.size(0);
+  Expr trip = readsTrip ? builder.sizeFacts().freshCount("trip", Expr::max(bound - 1, zero)) : zero;
+  std::optional<ValueForm> form;
   buildRegion(node, probe.getBody(), arguments, [&](Values values) -> std::optional<Values> {
     for (int64_t other = 2; other < node.inputCount(); ++other)
       values.push_back(node.value(other));
-    std::optional<Values> results = importBody(values, builder.size(0));
-    if (results)
-      inserted = elementOf(node, (*results)[index - 1]);
+    if (std::optional<Values> results = importBody(values, trip))
+      form = formOfValue(builder, (*results)[index - 1]);
     return std::nullopt;
   });
-  Shape shape = {builder.size(0)};
-  if (inserted)
-    llvm::append_range(shape, inserted.shape());
   probe.erase();
-  if (llvm::any_of(shape, [&](Expr size) { return builder.sizeFacts().dependsOnData(size); }))
-    return node.refuse("it carries a sequence of tensors whose sizes depend on data");
-  return inserted ? builder.splat(0, inserted.elementType(), shape) : Tensor();
+  return form;
 }
 
 /// The condition, what is carried, and what is collected. `arguments` are the iteration's number and what is carried.
@@ -108,15 +122,17 @@ bool WhileLoop::buildBody() {
     llvm::append_range(arguments, sizes->types());
     sizes->beginBody();
     auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
-      for (auto [value, isStacked] : zip_equal(MutableArrayRef(values).drop_front(), isSequence))
-        if (isStacked)
-          value = ModelValue::stacked(value.tensor);
-      std::optional<Values> results = importBody(std::move(values), sizes->trip());
-      if (results)
-        for (auto [value, isStacked] : zip(MutableArrayRef(*results).drop_front(), isSequence))
-          if (isStacked)
-            value = stackOf(node, value);
-      return results;
+      Values states = {values.front()};
+      ArrayRef<ModelValue> rest = ArrayRef(values).drop_front();
+      for (const ValueForm &form : forms)
+        states.push_back(restore(form, rest));
+      std::optional<Values> results = importBody(std::move(states), sizes->trip());
+      if (!results)
+        return std::nullopt;
+      Values tensors = {results->front()};
+      for (auto [index, value] : enumerate(ArrayRef(*results).drop_front()))
+        llvm::append_range(tensors, flatten(builder, value, index < forms.size() ? forms[index] : ValueForm()));
+      return builder.stopped() ? std::nullopt : std::optional(tensors);
     });
     if (!outputs)
       return false;
@@ -155,11 +171,12 @@ bool WhileLoop::setOutputs() {
     types.push_back(tensorType(value).withShape(shape));
   }
   op = withResults(builder, op, types);
-  for (auto [index, result] : enumerate(op->getResults())) {
-    Tensor tensor = builder.fromValue(result);
-    bool isStacked = index < isSequence.size() && isSequence[index];
-    node.setOutput(index, isStacked ? ModelValue::stacked(tensor) : ModelValue(tensor));
-  }
+  Values results;
+  for (mlir::Value result : op->getResults())
+    results.push_back(builder.fromValue(result));
+  ArrayRef<ModelValue> rest = results;
+  for (int64_t index = 0; !rest.empty(); ++index)
+    node.setOutput(index, restore(index < int64_t(forms.size()) ? forms[index] : ValueForm(), rest));
   return true;
 }
 
