@@ -163,7 +163,7 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
       *text = names.expand(*text);
 
   LogicalResult packaged = timed("package", failure, [&]() -> LogicalResult {
-    ModelParts parts{names, *model.weights, {}, modelPath, options.stripWeights};
+    ModelParts parts{names, *model.weights, model.sequences, {}, modelPath, options.stripWeights};
     std::unique_ptr<llvm::MemoryBuffer> file;
     std::string pipeline;
     if (!training.empty()) {

@@ -71,7 +71,7 @@ std::vector<PortReport> reportInputs(func::FuncOp step) {
       continue;
     auto type = cast<graph::TensorType>(argument.getType());
     PortReport &port = ports.emplace_back(
-        PortReport{name.str(), std::string(runtime::dtypeName(artifact::dtypeOf(type.getElementType()))), {}});
+        PortReport{name.str(), std::string(runtime::dtypeName(artifact::dtypeOf(type.getElementType())))});
     for (sym::Expr size : type.getShape())
       port.shape.push_back(size.str());
   }

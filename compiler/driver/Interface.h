@@ -92,7 +92,9 @@ typedef struct freestone_compiler_result {
   char *error; // the whole message, without a trailing newline; null when status is OK
 } freestone_compiler_result;
 
-// A tensor for the interpreter: C-contiguous, little-endian, i1 as one byte 0/1 an element.
+// A tensor for the interpreter: C-contiguous, little-endian, i1 as one byte 0/1 an element. The elements of a sequence
+// are several tensors of one name, in order; among the outputs, one of rank -1 without data comes before them. An optional
+// sequence that is not there is one without a type.
 typedef struct freestone_plain_tensor {
   const char *name; // name of the graph's input or output
   const char *type; // as in MLIR: f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 i1

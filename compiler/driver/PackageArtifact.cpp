@@ -8,6 +8,7 @@
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/driver/SequenceTensors.h"
 #include "compiler/weights/WeightStore.h"
 #include "freestone/runtime.h"
 #include "runtime/artifact/ArtifactFile.h"
@@ -193,6 +194,9 @@ LogicalResult writePackage(ArrayRef<uint8_t> code, const ModelParts &model, Stri
   }
   runtime::Descriptor &descriptor = parts->descriptor;
   model.names.expand(descriptor);
+  for (runtime::Entry &entry : descriptor.entries)
+    if (entry.name == "main")
+      describeSequences(model.sequences, entry);
   descriptor.modelName = llvm::sys::path::stem(model.modelPath).str();
 
   std::vector<const void *> stored(descriptor.weights.size());

@@ -28,6 +28,7 @@ mlir::FailureOr<std::vector<uint8_t>> packCode(runtime::Descriptor descriptor, l
 struct ModelParts {
   const ModelNames &names;
   const WeightStore &weights;
+  llvm::ArrayRef<SequencePort> sequences;
   /// Stored with the artifact, outside the program (see freestone_artifact_attachment).
   std::vector<std::pair<std::string, llvm::ArrayRef<char>>> attachments;
   llvm::StringRef modelPath;

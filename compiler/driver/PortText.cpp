@@ -13,7 +13,10 @@ llvm::json::Array driver::describePorts(const std::vector<PortReport> &ports) {
       else
         shape.push_back(number);
     }
-    array.push_back(llvm::json::Object{{"name", port.name}, {"type", port.type}, {"shape", std::move(shape)}});
+    llvm::json::Object object{{"name", port.name}, {"type", port.type}, {"shape", std::move(shape)}};
+    if (!port.kind.empty())
+      object["kind"] = port.kind;
+    array.push_back(std::move(object));
   }
   return array;
 }

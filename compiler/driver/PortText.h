@@ -6,7 +6,8 @@
 
 namespace freestone::driver {
 
-/// Inputs or outputs as JSON: `[{"name": "x", "type": "f32", "shape": ["batch", 784]}, …]`.
+/// Inputs or outputs as JSON: `[{"name": "x", "type": "f32", "shape": ["batch", 784]}, …]`; with
+/// a `kind` where they are no tensors.
 llvm::json::Array describePorts(const std::vector<PortReport> &ports);
 
 } // namespace freestone::driver

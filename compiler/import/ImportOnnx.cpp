@@ -58,6 +58,7 @@ private:
   LogicalResult addOutputs();
   LogicalResult finish();
   void setAttributes(mlir::func::FuncOp main);
+  graph::TensorType portType(const std::string &name, const SequencePort *sequence);
   void reportPorts();
 
   ModelFile &file;
@@ -312,11 +313,13 @@ LogicalResult ModelImport::addOutputs() {
     }
     Tensor tensor = value->tensor;
     if (value->kind != ModelValue::Kind::Tensor) {
-      auto tensors = describeOutput(*builder, info, *value, result.sequences.emplace_back());
+      SequencePort port;
+      auto tensors = describeOutput(*builder, info, *value, port);
       if (std::optional<Refusal> refusal = builder->takeRefusal()) {
         addUnsupported("output", info.name(), refusal->reason);
         continue;
       }
+      result.sequences.push_back(port);
       tensor = tensors.front().second;
       append_range(behind, drop_begin(tensors));
     }
@@ -362,17 +365,31 @@ LogicalResult ModelImport::finish() {
   return success();
 }
 
+/// The type of an input or output in the program; null if it has none. That of a sequence is its stack's.
+graph::TensorType ModelImport::portType(const std::string &name, const SequencePort *sequence) {
+  const ModelValue *value = scope.find(name);
+  if (!sequence)
+    return value && value->kind == ModelValue::Kind::Tensor && value->tensor ? value->tensor.type()
+                                                                             : graph::TensorType();
+  if (!sequence->isInput)
+    return cast<graph::TensorType>(outputs[find(outputNames, name) - outputNames.begin()].getType());
+  return find_if(sequenceInputs, [&](auto &input) { return input.first.port.name == name; })->second.type();
+}
+
 void ModelImport::reportPorts() {
   auto report = [&](const onnx::ValueInfoProto &info, std::vector<PortReport> &ports) {
-    const ModelValue *value = scope.find(info.name());
-    PortReport port{info.name(), typeText(info.type()), {}};
-    // Of sequences: that of the greatest element.
-    bool isTensor = value && value->kind == ModelValue::Kind::Tensor;
-    if (isTensor && value->tensor)
-      port.type = typeName(value->tensor.elementType());
-    if (value && value->tensor)
-      for (Expr extent : value->tensor.shape().drop_front(isTensor ? 0 : 1))
+    PortReport port{info.name(), typeText(info.type())};
+    auto sequence = find_if(result.sequences, [&](const SequencePort &sequence) {
+      return sequence.name == info.name() && sequence.isInput == (&ports == &result.report.inputs);
+    });
+    bool isSequence = sequence != result.sequences.end();
+    if (isSequence)
+      port.kind = kindName(sequence->kind);
+    if (graph::TensorType type = portType(info.name(), isSequence ? &*sequence : nullptr)) {
+      port.type = typeName(type.getElementType());
+      for (Expr extent : type.getShape().drop_front(isSequence ? 1 : 0))
         port.shape.push_back(extent.str());
+    }
     ports.push_back(std::move(port));
   };
   StringSet<> initializers;

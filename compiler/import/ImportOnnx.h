@@ -51,13 +51,15 @@ struct ImportOptions {
   bool updatesStatistics() const { return form == ModelForm::Training && !freezeNorm; }
 };
 
-/// An input or output of a model. `type` is an element type as in MLIR, `ui8` written `u8`, or ONNX's text for the type
-/// of a sequence, map or optional.
+/// An input or output of a model. `type` is the element type as in MLIR, `ui8` written `u8`; or ONNX's text for a type
+/// that is not supported.
 struct PortReport {
   std::string name;
   std::string type;
+  /// Of sequences and optionals: "sequence", "optional" or "optional-sequence"; type and shape are those of an element.
+  std::string kind = {};
   /// Integers and canonical size expressions.
-  std::vector<std::string> shape;
+  std::vector<std::string> shape = {};
 };
 
 /// An input or output that is a sequence or an optional, and the tensors of the program that stand for it: the stack of
@@ -67,8 +69,10 @@ struct SequencePort {
   std::string name;
   bool isInput = false;
   Kind kind = Kind::Sequence;
-  /// The dimensions in which elements differ. Their sizes are a tensor, [length, these] x i64.
+  /// The dimensions in which elements differ, and what the model calls these sizes. They are a tensor, [length, these] x
+  /// i64.
   std::vector<int64_t> openAxes = {};
+  std::vector<std::string> openNames = {};
   std::string sizes = {};
   /// The bool that tells whether an optional sequence is there.
   std::string presence = {};

@@ -18,6 +18,12 @@ std::string importer::typeText(const onnx::TypeProto &type) {
   }
 }
 
+std::string importer::kindName(SequencePort::Kind kind) {
+  return kind == SequencePort::Kind::Sequence   ? "sequence"
+         : kind == SequencePort::Kind::Optional ? "optional"
+                                                : "optional-sequence";
+}
+
 const onnx::TypeProto::Tensor *importer::elementTypeOf(const onnx::TypeProto &type) {
   const onnx::TypeProto *inner = &type;
   if (inner->has_optional_type())
@@ -71,6 +77,7 @@ SequenceInput importer::describeInput(ModelBuilder &builder, const onnx::ValueIn
     if (!isOptional && !tensorSizes.contains(name)) {
       input.open.push_back({int64_t(axis), name});
       input.port.openAxes.push_back(axis);
+      input.port.openNames.push_back(name);
     }
   }
   input.stack = graph::TensorType::get(shape, elementTypeOf(builder.getContext(), element.elem_type()));
@@ -109,6 +116,7 @@ SmallVector<std::pair<std::string, Tensor>> importer::describeOutput(ModelBuilde
                                    : SequencePort::Kind::Sequence};
   for (const OpenSize &open : form->stack->open)
     port.openAxes.push_back(open.axis);
+  port.openNames.resize(port.openAxes.size());
   nameTensors(port);
   Values tensors = flatten(builder, value, *form);
   if (tensors.empty())

@@ -10,6 +10,9 @@ namespace freestone::importer {
 /// ONNX's text for a type: `seq(tensor(float))`.
 std::string typeText(const onnx::TypeProto &type);
 
+/// "sequence", "optional" or "optional-sequence".
+std::string kindName(SequencePort::Kind kind);
+
 /// The type of the elements of a sequence or an optional, which are tensors; null if they are not.
 const onnx::TypeProto::Tensor *elementTypeOf(const onnx::TypeProto &type);
 

@@ -6,6 +6,7 @@
 
 #include "freestone/runtime.h"
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,11 +31,14 @@ inline void check(freestone_status status) {
     throw Error(status, freestone_last_error());
 }
 
-/// An input or output of a model.
+/// An input or output of a model. Of a sequence or an optional, `dtype` and `shape` are those of an element.
 struct ValueInfo {
   std::string name;
   freestone_dtype dtype;
   std::vector<std::string> shape; ///< size expressions: "batch", "4*seq", "768"
+  freestone_value_kind kind = FREESTONE_TENSOR;
+
+  bool isTensor() const { return kind == FREESTONE_TENSOR; }
 };
 
 /// A state: a value that a model keeps from run to run.
@@ -174,7 +178,7 @@ private:
       freestone_value_info info = {};
       info.struct_size = sizeof(info);
       check(getter(get(), i, &info));
-      values.push_back({info.name, info.dtype, {info.shape, info.shape + info.rank}});
+      values.push_back({info.name, info.dtype, {info.shape, info.shape + info.rank}, info.kind});
     }
     return values;
   }
@@ -258,6 +262,15 @@ public:
 
   /// The memory behind `tensor` must stay valid and unchanged until the run ends.
   void setInput(size_t index, TensorRef tensor) { check(freestone_instance_set_input(get(), index, tensor.get())); }
+  /// The elements of a sequence, or the content of an optional; their memory must stay as that of `setInput`.
+  void setSequence(size_t index, std::vector<TensorRef> elements) {
+    std::vector<DLTensor> tensors;
+    for (TensorRef &element : elements)
+      tensors.push_back(*element.get());
+    check(freestone_instance_set_sequence(get(), index, tensors.data(), tensors.size()));
+  }
+  /// An optional, or an optional sequence, that is not there.
+  void setAbsent(size_t index) { check(freestone_instance_set_absent(get(), index)); }
   void setOutput(size_t index, TensorRef tensor) { check(freestone_instance_set_output(get(), index, tensor.get())); }
   void run() { check(freestone_instance_run(get())); }
   /// Queues a run of the current inputs and returns its number.
@@ -277,6 +290,21 @@ public:
     DLManagedTensor *taken = nullptr;
     check(freestone_instance_take_output(get(), index, &taken));
     return Tensor(taken);
+  }
+  /// The elements of a sequence, or the content of an optional; nothing for an optional sequence that is not there. They
+  /// stay valid as `output` does.
+  std::optional<std::vector<Tensor>> sequence(size_t index) {
+    int64_t length = 0;
+    check(freestone_instance_output_length(get(), index, &length));
+    if (length < 0)
+      return std::nullopt;
+    std::vector<Tensor> elements;
+    for (int64_t element = 0; element < length; ++element) {
+      DLManagedTensor *taken = nullptr;
+      check(freestone_instance_take_element(get(), index, static_cast<size_t>(element), &taken));
+      elements.emplace_back(taken);
+    }
+    return elements;
   }
   int threads() const { return freestone_instance_threads(get()); }
   /// The memory that a run would need at these values of the size symbols; reserves nothing.

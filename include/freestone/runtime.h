@@ -83,12 +83,13 @@ typedef enum freestone_dtype {
   FREESTONE_U2
 } freestone_dtype;
 
-/* Kinds of values. All but tensors are reserved: no artifact has them yet. */
+/* Kinds of values. Tensors of strings are reserved: no artifact has them yet. */
 typedef enum freestone_value_kind {
   FREESTONE_TENSOR = 0,
-  FREESTONE_SEQUENCE = 1,
-  FREESTONE_OPTIONAL = 2,
-  FREESTONE_STRING_TENSOR = 3
+  FREESTONE_SEQUENCE = 1, /* any number of tensors, its elements, of one dtype and rank */
+  FREESTONE_OPTIONAL = 2, /* a tensor, or none */
+  FREESTONE_STRING_TENSOR = 3,
+  FREESTONE_OPTIONAL_SEQUENCE = 4 /* a sequence, or none */
 } freestone_value_kind;
 
 /* The message of the last call of this thread that did not return FREESTONE_OK: one sentence without a newline. Valid
@@ -134,7 +135,8 @@ FREESTONE_API freestone_status freestone_artifact_check_weights(const freestone_
  * complete. Errors: IO. */
 FREESTONE_API freestone_status freestone_artifact_save(const freestone_artifact *artifact, const char *path);
 
-/* An input or output. All pointers belong to the artifact and live as long as it. */
+/* An input or output. All pointers belong to the artifact and live as long as it. Of a sequence or an optional, dtype,
+ * rank and shape are those of an element; a size that differs between elements is the greatest one. */
 typedef struct freestone_value_info {
   size_t struct_size;
   const char *name;
@@ -142,6 +144,7 @@ typedef struct freestone_value_info {
   freestone_dtype dtype;
   int32_t rank;
   const char *const *shape; /* `rank` size expressions: "batch", "4*seq", "768" */
+  const char *length; /* of a sequence or an optional, the number of its elements as a size expression; else null */
 } freestone_value_info;
 
 FREESTONE_API size_t freestone_artifact_input_count(const freestone_artifact *artifact);
@@ -392,6 +395,44 @@ FREESTONE_API freestone_status freestone_instance_set_input(freestone_instance *
 FREESTONE_API freestone_status freestone_instance_set_output(freestone_instance *instance, size_t index,
                                                              const DLTensor *tensor);
 
+/* ---- Sequences and optionals ----
+ *
+ * An input or output that is no tensor has elements: a sequence any number, an optional one or none. They are tensors of
+ * one dtype and rank, each of a shape of its own, unless the value's shape says that a size is the same for all. Sizes
+ * of one name in several inputs are equal in elements at the same place. The functions for tensors refuse such values,
+ * and these refuse tensors, with INVALID_ARGUMENT.
+ *
+ *   freestone_instance_set_sequence(instance, 0, elements, 3);
+ *   freestone_instance_run(instance);
+ *   freestone_instance_output_length(instance, 0, &length);
+ *   freestone_instance_output_element(instance, 0, length - 1, &last);
+ */
+
+/* Binds an input's elements: `count` tensors, to which the rules of set_input apply; `elements` itself may go, and may
+ * be null if there are none. They stay bound for later runs. `prepare`, `run` and `submit` copy them, unless they have
+ * one shape and lie one behind another in memory. Errors: as set_input; MISMATCH also for more than one element of an
+ * optional. What depends on other inputs is checked by `prepare` and `run`. */
+FREESTONE_API freestone_status freestone_instance_set_sequence(freestone_instance *instance, size_t index,
+                                                               const DLTensor *elements, size_t count);
+
+/* Binds nothing to an input that is an optional or an optional sequence. Errors: INVALID_ARGUMENT. */
+FREESTONE_API freestone_status freestone_instance_set_absent(freestone_instance *instance, size_t index);
+
+/* The number of elements of an output of the last run; -1: an optional sequence that is not there. Errors:
+ * INVALID_ARGUMENT (also: there was no run). */
+FREESTONE_API freestone_status freestone_instance_output_length(const freestone_instance *instance, size_t index,
+                                                                int64_t *length);
+
+/* A view of an element of an output of the last run, C-contiguous. Data and shape live as long as those of `output`.
+ * Errors: INVALID_ARGUMENT. */
+FREESTONE_API freestone_status freestone_instance_output_element(freestone_instance *instance, size_t index,
+                                                                 size_t element, DLTensor *view);
+
+/* The same as a tensor of its own, as `take_output` gives one. All elements of an output that were taken share its
+ * memory, which lives as long as one of them. */
+FREESTONE_API freestone_status freestone_instance_take_element(freestone_instance *instance, size_t index,
+                                                               size_t element, DLManagedTensor **tensor);
+
 /* What a run needs besides code, weights and inputs. */
 typedef struct freestone_memory_need {
   size_t struct_size;
@@ -413,8 +454,8 @@ typedef struct freestone_size {
 FREESTONE_API freestone_status freestone_instance_plan_memory(freestone_instance *instance, const freestone_size *sizes,
                                                               size_t size_count, freestone_memory_need *need);
 
-/* The dimensions of an input or an output (`rank` values; upper bounds for those that only a run determines) at these
- * values of the size symbols; nothing is reserved. Errors: as plan_memory. */
+/* The dimensions of an input or an output, or of its greatest element (`rank` values; upper bounds for those that only a
+ * run determines) at these values of the size symbols; nothing is reserved. Errors: as plan_memory. */
 FREESTONE_API freestone_status freestone_instance_plan_input(freestone_instance *instance, const freestone_size *sizes,
                                                              size_t size_count, size_t index, int64_t *dims);
 FREESTONE_API freestone_status freestone_instance_plan_output(freestone_instance *instance, const freestone_size *sizes,

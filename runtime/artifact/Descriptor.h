@@ -19,7 +19,7 @@
 namespace freestone::runtime {
 
 /// Incremented whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
-constexpr int64_t descriptorVersion = 6;
+constexpr int64_t descriptorVersion = 7;
 
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
@@ -44,10 +44,20 @@ struct Symbol {
   int64_t multipleOf = 1; ///< all values are multiples of it; at least 1
 };
 
-enum class ValueKind { Tensor, Sequence, Optional, String }; ///< only Tensor is supported
+enum class ValueKind {
+  Tensor,
+  Sequence,         ///< any number of elements, in a stack
+  Optional,         ///< a stack of one or none
+  String,           ///< not supported
+  OptionalSequence, ///< a sequence, or none
+  Part,             ///< belongs to one of those, of which the stack is what users see
+};
 
 /// An input or output of an entry. Row-major and contiguous: its buffer's `bytesSlot` is exactly the bytes of its
 /// elements. Only outputs of `init` may be packed and padded; `dimSlots` is then the shape before packing.
+///
+/// Sequences and optionals are stacks of their elements along a new first dimension. Along the other dimensions the
+/// stack has room for the greatest element. Parts come behind all other inputs (outputs).
 struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
@@ -55,7 +65,18 @@ struct TensorInfo {
   std::vector<std::string> shape; ///< for messages: "b", "4*s", "768"; one for each of `dimSlots`
   std::vector<int64_t> dimSlots;  ///< slot of each dimension
   int64_t buffer = -1;            ///< its buffer, of kind Input or Output
+  /// Of a stack: the dimensions of an element, ascending, in which elements differ, and the names of these sizes. Inputs
+  /// have equal sizes of one name in elements at the same place; empty names are no names.
+  std::vector<int64_t> openAxes;
+  std::vector<std::string> openNames;
+  int64_t sizes = -1;    ///< of a stack with open dimensions: the input (output) [length, open dimensions] x i64 with them
+  int64_t presence = -1; ///< of an optional sequence: the input (output) [] x i1 that tells whether it is there
+
+  bool isStack() const { return kind != ValueKind::Tensor && kind != ValueKind::Part; }
 };
+
+/// The number of tensors that users see: those before the parts.
+size_t countValues(const std::vector<TensorInfo> &tensors);
 
 enum class BufferKind {
   Input,  ///< the caller's memory, read-only, aligned to its element; referenced by exactly one TensorInfo

@@ -14,7 +14,8 @@ namespace {
 /// The text of an enumeration's values, in order from 0.
 template <typename Enum> constexpr std::string_view spellings[1] = {};
 template <> constexpr std::string_view spellings<SymbolSource>[] = {"input-dim", "input-element", "run-time"};
-template <> constexpr std::string_view spellings<ValueKind>[] = {"tensor", "sequence", "optional", "string"};
+template <> constexpr std::string_view spellings<ValueKind>[] = {"tensor",   "sequence",         "optional",
+                                                                "string",   "optional-sequence", "part"};
 template <> constexpr std::string_view spellings<Space::Dealing>[] = {"by-time", "evenly"};
 template <> constexpr std::string_view spellings<Phase::Begin>[] = {"apart", "together"};
 template <>
@@ -43,6 +44,10 @@ void visitFields(auto &visit, Either<TensorInfo> auto &tensor) {
   visit("shape", tensor.shape);
   visit("dims", tensor.dimSlots);
   visit("buffer", tensor.buffer);
+  visit("open-axes", tensor.openAxes);
+  visit("open-names", tensor.openNames);
+  visit("sizes", tensor.sizes);
+  visit("presence", tensor.presence);
 }
 
 void visitFields(auto &visit, Either<Buffer> auto &buffer) {

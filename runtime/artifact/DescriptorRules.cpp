@@ -22,6 +22,7 @@ private:
   void checkEntry(const Entry &entry);
   void checkSymbol(const Entry &entry, size_t position);
   void checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses);
+  void checkStacks(const Entry &entry, const std::vector<TensorInfo> &tensors);
   void checkBuffer(const Entry &entry, size_t position);
   void checkService(const Entry &entry, const ServiceCall &call);
   void checkPhase(const Entry &entry, size_t number, std::span<int64_t> tilesOf);
@@ -115,6 +116,8 @@ void Rules::checkEntry(const Entry &entry) {
     checkTensor(entry, input, BufferKind::Input, uses);
   for (const TensorInfo &output : entry.outputs)
     checkTensor(entry, output, BufferKind::Output, uses);
+  checkStacks(entry, entry.inputs);
+  checkStacks(entry, entry.outputs);
   subject = "entry '" + entry.name + "' ";
   std::vector<bool> isBound(descriptor.states.size(), false);
   for (size_t i = 0; i < entry.buffers.size(); ++i) {
@@ -165,7 +168,7 @@ void Rules::checkSymbol(const Entry &entry, size_t position) {
 
 void Rules::checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses) {
   subject = "'" + tensor.name + "' of entry '" + entry.name + "' ";
-  require(tensor.kind == ValueKind::Tensor, "is a value of a kind that this runtime does not know");
+  require(tensor.kind != ValueKind::String, "is a value of a kind that this runtime does not know");
   require(tensor.shape.size() == tensor.dimSlots.size(), "has another rank in its text than in its sizes");
   require(tensor.dimSlots.size() <= 1024, "has too many dimensions");
   for (int64_t slot : tensor.dimSlots)
@@ -174,6 +177,35 @@ void Rules::checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind
   require(hasBuffer && entry.buffers[tensor.buffer].kind == kind, "has no buffer of its kind");
   if (hasBuffer)
     ++uses[tensor.buffer];
+}
+
+/// Stacks and their parts refer to each other, one to one.
+void Rules::checkStacks(const Entry &entry, const std::vector<TensorInfo> &tensors) {
+  size_t values = countValues(tensors);
+  std::vector<int> uses(tensors.size(), 0);
+  auto checkPart = [&](int64_t part, DType dtype, size_t rank) {
+    bool isPart = part >= static_cast<int64_t>(values) && part < static_cast<int64_t>(tensors.size());
+    require(isPart && tensors[part].dtype == dtype && tensors[part].dimSlots.size() == rank && uses[part]++ == 0,
+            "has no part of its own where it needs one");
+  };
+  for (const TensorInfo &tensor : tensors) {
+    subject = "'" + tensor.name + "' of entry '" + entry.name + "' ";
+    int64_t rank = static_cast<int64_t>(tensor.dimSlots.size()) - tensor.isStack();
+    require(rank >= 0, "is a stack without a length");
+    require(tensor.isStack() || (tensor.openAxes.empty() && tensor.sizes == -1 && tensor.presence == -1),
+            "is no stack, but has its properties");
+    for (size_t i = 0; i < tensor.openAxes.size(); ++i)
+      require(tensor.openAxes[i] >= (i ? tensor.openAxes[i - 1] + 1 : 0) && tensor.openAxes[i] < rank,
+              "is open along a dimension that it does not have");
+    require(tensor.openNames.size() == tensor.openAxes.size(), "has open dimensions without names");
+    if (!tensor.openAxes.empty())
+      checkPart(tensor.sizes, DType::i64, 2);
+    if (tensor.kind == ValueKind::OptionalSequence)
+      checkPart(tensor.presence, DType::i1, 0);
+  }
+  for (size_t i = 0; i < tensors.size(); ++i)
+    require((tensors[i].kind == ValueKind::Part) == (i >= values) && uses[i] == (i >= values),
+            "has parts that belong to nothing, or not behind everything else");
 }
 
 void Rules::checkService(const Entry &entry, const ServiceCall &call) {
@@ -241,6 +273,10 @@ void Rules::checkBuffer(const Entry &entry, size_t position) {
     return require(buffer.first >= 0 && buffer.first <= buffer.freed && buffer.freed <= phases,
                    "has a live range outside of the phases");
   }
+}
+
+size_t freestone::runtime::countValues(const std::vector<TensorInfo> &tensors) {
+  return std::ranges::find(tensors, ValueKind::Part, &TensorInfo::kind) - tensors.begin();
 }
 
 const Entry *Descriptor::findEntry(const std::string &name) const {

@@ -13,7 +13,8 @@ using namespace freestone::runtime;
 Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, int workers, const Options &options)
     : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
       planner(entry, functions.bind, Dealer(entry, workers, !options.switches.deals)), inputs(entry.inputs.size()),
-      outputs(entry.outputs.size()), queueDepth(options.queueDepth ? options.queueDepth : 2),
+      sequences(entry.inputs.size()), outputs(entry.outputs.size()),
+      queueDepth(options.queueDepth ? options.queueDepth : 2),
       switches(options.switches), lastUses(findLastUses(entry, this->artifact->descriptor().states.size())),
       turnSpinPolicy(switches.spin ? SpinPolicy::Spin::Shortly : SpinPolicy::Spin::Never) {
   symbols.reserve(entry.symbols.size());
@@ -122,9 +123,21 @@ Status Instance::useState(std::shared_ptr<State> given) {
   return {};
 }
 
+/// Parts are no values of their own.
+Status Instance::checkKind(const std::vector<TensorInfo> &values, size_t index, const char *what,
+                           bool isSequence) const {
+  if (index >= countValues(values))
+    return {Code::InvalidArgument, "there is no " + std::string(what) + " " + std::to_string(index)};
+  if (values[index].isStack() == isSequence)
+    return {};
+  return {Code::InvalidArgument,
+          std::string(what) + " '" + values[index].name + "' is " +
+              (isSequence ? "a tensor, no sequence" : "a sequence or an optional; use the functions for sequences")};
+}
+
 Status Instance::setInput(size_t index, const DLTensor &tensor) {
-  if (index >= inputs.size())
-    return {Code::InvalidArgument, "there is no input " + std::to_string(index)};
+  if (Status status = checkKind(program.inputs, index, "input", /*isSequence=*/false); !status.ok())
+    return status;
   if (Status status = viewTensor(tensor, program.inputs[index], "input", incoming); !status.ok())
     return status;
   return setInput(index, incoming);
@@ -136,9 +149,30 @@ Status Instance::setInput(size_t index, const TensorView &view) {
   return {};
 }
 
+Status Instance::setSequence(size_t index, std::span<const DLTensor> elements) {
+  if (Status status = checkKind(program.inputs, index, "input", /*isSequence=*/true); !status.ok())
+    return status;
+  Sequence given;
+  if (Status status = viewSequence(elements, program.inputs[index], given); !status.ok())
+    return status;
+  sequences[index] = std::move(given);
+  current = nullptr;
+  return {};
+}
+
+Status Instance::setAbsent(size_t index) {
+  if (Status status = checkKind(program.inputs, index, "input", /*isSequence=*/true); !status.ok())
+    return status;
+  if (program.inputs[index].kind == ValueKind::Sequence)
+    return {Code::InvalidArgument, "input '" + program.inputs[index].name + "' is not optional"};
+  sequences[index].emplace().isAbsent = true;
+  current = nullptr;
+  return {};
+}
+
 Status Instance::setOutput(size_t index, const DLTensor *tensor) {
-  if (index >= outputs.size())
-    return {Code::InvalidArgument, "there is no output " + std::to_string(index)};
+  if (Status status = checkKind(program.outputs, index, "output", /*isSequence=*/false); !status.ok())
+    return status;
   current = nullptr;
   if (!tensor) {
     outputs[index].reset();
@@ -152,13 +186,14 @@ Status Instance::setOutput(size_t index, const DLTensor *tensor) {
 
 Result<std::vector<int64_t>> Instance::planShape(NamedSizes sizes, const std::vector<TensorInfo> &values, size_t index,
                                                  const char *what) {
-  if (index >= values.size())
+  if (index >= countValues(values))
     return Status(Code::InvalidArgument, "there is no " + std::string(what) + " " + std::to_string(index));
   Result<SizePlan> plan = planner.planFor(sizes);
   if (!plan.ok())
     return plan.status();
+  // Of a stack, those of its greatest element.
   std::vector<int64_t> dims;
-  for (int64_t slot : values[index].dimSlots)
+  for (int64_t slot : std::span(values[index].dimSlots).subspan(values[index].isStack() ? 1 : 0))
     dims.push_back(plan->sizes[slot]);
   return dims;
 }
@@ -246,9 +281,11 @@ static std::optional<int64_t> readElement(const TensorView &view, DType dtype, i
 }
 
 Status Instance::bindSymbols() {
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i])
+  for (size_t i = 0; i < countValues(program.inputs); ++i)
+    if (program.inputs[i].isStack() ? !sequences[i] : !inputs[i])
       return {Code::InvalidArgument, "input '" + program.inputs[i].name + "' is not set"};
+  if (Status status = layOutStacks(program, sequences, inputs); !status.ok())
+    return status;
   symbols.clear();
   for (const Symbol &symbol : program.symbols) {
     if (symbol.source == SymbolSource::RunTime)
@@ -257,6 +294,10 @@ Status Instance::bindSymbols() {
     const TensorView &view = *inputs[symbol.input];
     bool isDim = symbol.source == SymbolSource::InputDim;
     auto describe = [&] {
+      if (info.isStack())
+        return symbol.index == 0 ? "the number of elements of input '" + info.name + "'"
+                                 : "dimension " + std::to_string(symbol.index - 1) + " of the elements of input '" +
+                                       info.name + "'";
       return (isDim ? "dimension " : "element ") + std::to_string(symbol.index) + " of input '" + info.name + "'";
     };
     if (!isDim && symbol.index >= view.bytes / dtypeBytes(info.dtype))
@@ -285,8 +326,12 @@ Status Instance::bindSymbols() {
 static Status checkShape(const SizePlan &plan, const TensorInfo &info, const TensorView &view, const char *what) {
   for (size_t axis = 0; axis < view.shape.size(); ++axis) {
     int64_t expected = plan.sizes[info.dimSlots[axis]], actual = view.shape[axis];
-    if (actual == expected)
+    // A stack without elements fits whatever its elements would be.
+    if (actual == expected || (info.isStack() && view.shape[0] == 0 && axis > 0))
       continue;
+    if (info.isStack())
+      return {Code::Mismatch, (axis == 0 ? "the number of elements of " : "dimension " + std::to_string(axis - 1) + " of the elements of ") + std::string(what) + " '" + info.name + "' must be " +
+                                  std::to_string(expected) + ", but is " + std::to_string(actual)};
     const std::string &text = info.shape[axis];
     std::string value = std::to_string(expected);
     return {Code::Mismatch, "dimension " + std::to_string(axis) + " of " + what + (" '" + info.name) + "' must be " +
@@ -299,9 +344,12 @@ Status Instance::checkInputs(const SizePlan &plan) const {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (Status status = checkShape(plan, program.inputs[i], *inputs[i], "input"); !status.ok())
       return status;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (Status status = checkApart(*inputs[i], program.inputs[i], "input"); !status.ok())
-      return status;
+  for (size_t i = 0; i < countValues(program.inputs); ++i) {
+    bool isStack = program.inputs[i].isStack();
+    for (const TensorView &view : isStack ? std::span<const TensorView>(sequences[i]->elements) : std::span(&*inputs[i], 1))
+      if (Status status = checkApart(view, program.inputs[i], "input"); !status.ok())
+        return status;
+  }
   return {};
 }
 
@@ -332,9 +380,12 @@ Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
   auto refuse = [&](const char *what, const TensorInfo &other) -> Status {
     return {Code::InvalidArgument, "output '" + info.name + "' overlaps " + what + " '" + other.name + "'"};
   };
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (overlap(view, *inputs[i]))
-      return refuse("input", program.inputs[i]);
+  for (size_t i = 0; i < countValues(program.inputs); ++i) {
+    bool isStack = program.inputs[i].isStack();
+    for (const TensorView &other : isStack ? std::span<const TensorView>(sequences[i]->elements) : std::span(&*inputs[i], 1))
+      if (overlap(view, other))
+        return refuse("input", program.inputs[i]);
+  }
   for (size_t i = 0; i < index; ++i)
     if (outputs[i] && overlap(view, *outputs[i]))
       return refuse("output", program.outputs[i]);
@@ -354,6 +405,9 @@ Status Instance::reserve(const SizePlan &plan, PreparedRun &run) {
       return larger.status();
     arena = std::move(*larger);
   }
+  if (Status status = packSequences(run); !status.ok())
+    return status;
+  run.isCompact.assign(outputs.size(), false);
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::shared_ptr<OutputMemory> &output = run.outputs[i];
     const TensorInfo &info = program.outputs[i];
@@ -369,6 +423,46 @@ Status Instance::reserve(const SizePlan &plan, PreparedRun &run) {
       return block.status();
     output = std::make_shared<OutputMemory>();
     output->block = std::move(*block);
+  }
+  return {};
+}
+
+/// Gives stacks and their parts data: in place where the elements lie as in a stack, else copies of this run's own.
+Status Instance::packSequences(PreparedRun &run) {
+  auto place = [&](size_t index) -> Status {
+    Block &block = run.packed[index];
+    TensorView &view = *inputs[index];
+    if (!block.data() || block.size() < view.bytes) {
+      Result<Block> larger = memory->allocate(view.bytes, "input '" + program.inputs[index].name + "'");
+      if (!larger.ok())
+        return larger.status();
+      block = std::move(*larger);
+    }
+    view.data = block.data();
+    return {};
+  };
+  for (size_t i = 0; i < countValues(program.inputs); ++i) {
+    const TensorInfo &info = program.inputs[i];
+    if (!info.isStack())
+      continue;
+    const Sequence &sequence = *sequences[i];
+    TensorView &stack = *inputs[i];
+    stack.data = inPlace(sequence, stack);
+    if (!stack.data) {
+      if (Status status = place(i); !status.ok())
+        return status;
+      pack(sequence, info, stack, static_cast<char *>(stack.data));
+    }
+    if (info.sizes >= 0) {
+      if (Status status = place(info.sizes); !status.ok())
+        return status;
+      packSizes(sequence, info, static_cast<int64_t *>(inputs[info.sizes]->data));
+    }
+    if (info.presence >= 0) {
+      if (Status status = place(info.presence); !status.ok())
+        return status;
+      *static_cast<char *>(inputs[info.presence]->data) = !sequence.isAbsent;
+    }
   }
   return {};
 }

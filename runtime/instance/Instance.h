@@ -2,6 +2,7 @@
 #define FREESTONE_RUNTIME_INSTANCE_INSTANCE_H
 
 #include "runtime/artifact/Artifact.h"
+#include "runtime/instance/Sequence.h"
 #include "runtime/instance/ServiceTable.h"
 #include "runtime/instance/State.h"
 #include "runtime/instance/Tensor.h"
@@ -44,6 +45,10 @@ public:
   Status setInput(size_t index, const DLTensor &tensor);
   /// A view made for an input or weight of this dtype and rank.
   Status setInput(size_t index, const TensorView &view);
+  /// The elements of a sequence, or the content of an optional. Copies them where they do not lie as a stack.
+  Status setSequence(size_t index, std::span<const DLTensor> elements);
+  /// An optional without content.
+  Status setAbsent(size_t index);
   /// Null returns the output to the runtime's own memory.
   Status setOutput(size_t index, const DLTensor *tensor);
 
@@ -81,6 +86,11 @@ public:
 
   /// After `prepare`, `run` or `wait`: data, shape and bytes of an output.
   Result<TensorView> output(size_t index) const;
+  /// The number of elements of an output that is a sequence or an optional, after `run` or `wait`; -1: an optional
+  /// sequence that is not there.
+  Result<int64_t> outputLength(size_t index) const;
+  /// One of them, contiguous.
+  Result<TensorView> outputElement(size_t index, size_t element);
   /// The size of an output, including padding if the entry packs.
   int64_t outputBytes(size_t index) const {
     return current->sizes[program.buffers[program.outputs[index].buffer].bytesSlot];
@@ -119,6 +129,10 @@ private:
   void startTracing(std::shared_ptr<Timeline> given);
   void recordTasks(int worker, const Trace &trace) const;
   void recordPlan(PreparedRun &run);
+  Status checkKind(const std::vector<TensorInfo> &values, size_t index, const char *what, bool isSequence) const;
+  Status packSequences(PreparedRun &run);
+  Result<TensorView> tensorOf(size_t index) const;
+  Result<TensorView> stackOf(size_t index) const;
   Status bindSymbols();
   Status checkInputs(const SizePlan &plan) const;
   Status checkOutput(const SizePlan &plan, size_t index) const;
@@ -151,6 +165,7 @@ private:
   SizePlanner planner;
 
   std::vector<std::optional<TensorView>> inputs;
+  std::vector<std::optional<Sequence>> sequences; ///< of the inputs that are stacks
   std::vector<std::optional<TensorView>> outputs; ///< the caller's memory
   std::vector<int64_t> symbols;                   ///< values of the symbols that inputs bind
   Block arena;                                    ///< scratch of all workers, then intermediates

@@ -259,8 +259,12 @@ void Instance::note(const char *what, int64_t begin, int64_t number) const {
 }
 
 Result<TensorView> Instance::output(size_t index) const {
-  if (index >= outputs.size())
-    return Status(Code::InvalidArgument, "there is no output " + std::to_string(index));
+  if (Status status = checkKind(program.outputs, index, "output", /*isSequence=*/false); !status.ok())
+    return status;
+  return tensorOf(index);
+}
+
+Result<TensorView> Instance::tensorOf(size_t index) const {
   if (!current)
     return Status(Code::InvalidArgument,
                   "there is no output: the last call of prepare, run or wait failed, or something was set since");
@@ -272,6 +276,42 @@ Result<TensorView> Instance::output(size_t index) const {
   // The plan has checked that they fit.
   view.bytes = countBytes(info.dtype, view.shape).value_or(0);
   return view;
+}
+
+/// The stack of an output, once a run has made it.
+Result<TensorView> Instance::stackOf(size_t index) const {
+  if (Status status = checkKind(program.outputs, index, "output", /*isSequence=*/true); !status.ok())
+    return status;
+  Result<TensorView> stack = tensorOf(index);
+  if (stack.ok() && current->number == 0)
+    return Status(Code::InvalidArgument, "output '" + program.outputs[index].name + "' has no elements before a run");
+  return stack;
+}
+
+Result<int64_t> Instance::outputLength(size_t index) const {
+  Result<TensorView> stack = stackOf(index);
+  if (!stack.ok())
+    return stack.status();
+  int64_t presence = program.outputs[index].presence;
+  bool isAbsent = presence >= 0 && *static_cast<const char *>(tensorOf(presence)->data) == 0;
+  return isAbsent ? -1 : stack->shape[0];
+}
+
+Result<TensorView> Instance::outputElement(size_t index, size_t element) {
+  Result<int64_t> length = outputLength(index);
+  if (!length.ok())
+    return length.status();
+  const TensorInfo &info = program.outputs[index];
+  if (static_cast<int64_t>(element) >= *length)
+    return Status(Code::InvalidArgument, "output '" + info.name + "' has no element " + std::to_string(element) +
+                                             "; it has " + std::to_string(std::max<int64_t>(*length, 0)));
+  TensorView stack = *stackOf(index);
+  const auto *sizes = info.sizes < 0 ? nullptr : static_cast<const int64_t *>(tensorOf(info.sizes)->data);
+  if (!current->isCompact[index]) {
+    compact(info, stack, sizes);
+    current->isCompact[index] = true;
+  }
+  return elementOf(info, stack, sizes, element);
 }
 
 Instance::Counters Instance::counters() const {

@@ -36,6 +36,9 @@ const char *freestone_dtype_name(freestone_dtype dtype) {
   return dtypeName(static_cast<DType>(dtype)).data();
 }
 
+static_assert(static_cast<int>(ValueKind::Sequence) == FREESTONE_SEQUENCE &&
+              static_cast<int>(ValueKind::OptionalSequence) == FREESTONE_OPTIONAL_SEQUENCE);
+
 static Status wrap(Result<std::shared_ptr<Artifact>> loaded, freestone_artifact **handle) {
   if (!loaded.ok())
     return loaded.status();
@@ -81,11 +84,11 @@ freestone_status freestone_artifact_save(const freestone_artifact *artifact, con
 }
 
 size_t freestone_artifact_input_count(const freestone_artifact *artifact) {
-  return artifact ? artifact->main().inputs.size() : 0;
+  return artifact ? countValues(artifact->main().inputs) : 0;
 }
 
 size_t freestone_artifact_output_count(const freestone_artifact *artifact) {
-  return artifact ? artifact->main().outputs.size() : 0;
+  return artifact ? countValues(artifact->main().outputs) : 0;
 }
 
 freestone_status freestone_artifact_input(const freestone_artifact *artifact, size_t index,

@@ -60,11 +60,11 @@ int32_t freestone_instance_threads(const freestone_instance *instance) {
 }
 
 size_t freestone_instance_input_count(const freestone_instance *instance) {
-  return instance ? instance->instance->entry().inputs.size() : 0;
+  return instance ? countValues(instance->instance->entry().inputs) : 0;
 }
 
 size_t freestone_instance_output_count(const freestone_instance *instance) {
-  return instance ? instance->instance->entry().outputs.size() : 0;
+  return instance ? countValues(instance->instance->entry().outputs) : 0;
 }
 
 freestone_status freestone_instance_input_info(const freestone_instance *instance, size_t index,
@@ -89,6 +89,19 @@ freestone_status freestone_instance_set_input(freestone_instance *instance, size
       return nullArgument(instance ? "tensor" : "instance");
     return instance->instance->setInput(index, *tensor);
   });
+}
+
+freestone_status freestone_instance_set_sequence(freestone_instance *instance, size_t index, const DLTensor *elements,
+                                                 size_t count) {
+  return guarded([&] {
+    if (!instance || (!elements && count > 0))
+      return nullArgument(instance ? "elements" : "instance");
+    return instance->instance->setSequence(index, {elements, count});
+  });
+}
+
+freestone_status freestone_instance_set_absent(freestone_instance *instance, size_t index) {
+  return guarded([&] { return instance ? instance->instance->setAbsent(index) : nullArgument("instance"); });
 }
 
 freestone_status freestone_instance_set_output(freestone_instance *instance, size_t index, const DLTensor *tensor) {
@@ -228,6 +241,19 @@ void deleteTaken(DLManagedTensor *managed) {
     taken->memory->takers.fetch_sub(1, std::memory_order_release);
   delete taken;
 }
+
+/// A tensor in the memory of an output.
+DLManagedTensor *take(freestone_instance &instance, size_t index, TensorView view) {
+  auto taken = std::make_unique<TakenTensor>();
+  taken->shape = std::move(view.shape);
+  taken->memory = instance.instance->outputMemory(index);
+  taken->managed.dl_tensor = toDLTensor(view.data, instance.instance->entry().outputs[index].dtype, taken->shape);
+  taken->managed.manager_ctx = taken.get();
+  taken->managed.deleter = deleteTaken;
+  if (taken->memory)
+    taken->memory->takers.fetch_add(1, std::memory_order_relaxed);
+  return &taken.release()->managed;
+}
 } // namespace
 
 freestone_status freestone_instance_take_output(freestone_instance *instance, size_t index, DLManagedTensor **tensor) {
@@ -237,15 +263,48 @@ freestone_status freestone_instance_take_output(freestone_instance *instance, si
     Result<TensorView> output = instance->instance->output(index);
     if (!output.ok())
       return output.status();
-    auto taken = std::make_unique<TakenTensor>();
-    taken->shape = std::move(output->shape);
-    taken->memory = instance->instance->outputMemory(index);
-    taken->managed.dl_tensor = toDLTensor(output->data, instance->instance->entry().outputs[index].dtype, taken->shape);
-    taken->managed.manager_ctx = taken.get();
-    taken->managed.deleter = deleteTaken;
-    if (taken->memory)
-      taken->memory->takers.fetch_add(1, std::memory_order_relaxed);
-    *tensor = &taken.release()->managed;
+    *tensor = take(*instance, index, std::move(*output));
+    return Status();
+  });
+}
+
+freestone_status freestone_instance_output_length(const freestone_instance *instance, size_t index, int64_t *length) {
+  return guarded([&] {
+    if (!instance || !length)
+      return nullArgument(instance ? "length" : "instance");
+    Result<int64_t> known = instance->instance->outputLength(index);
+    if (!known.ok())
+      return known.status();
+    *length = *known;
+    return Status();
+  });
+}
+
+freestone_status freestone_instance_output_element(freestone_instance *instance, size_t index, size_t element,
+                                                   DLTensor *view) {
+  return guarded([&] {
+    if (!instance || !view)
+      return nullArgument(instance ? "view" : "instance");
+    Result<TensorView> found = instance->instance->outputElement(index, element);
+    if (!found.ok())
+      return found.status();
+    std::vector<std::vector<int64_t>> &shapes = instance->elementShapes[index];
+    shapes.resize(std::max(shapes.size(), element + 1));
+    shapes[element] = std::move(found->shape);
+    *view = toDLTensor(found->data, instance->instance->entry().outputs[index].dtype, shapes[element]);
+    return Status();
+  });
+}
+
+freestone_status freestone_instance_take_element(freestone_instance *instance, size_t index, size_t element,
+                                                 DLManagedTensor **tensor) {
+  return guarded([&] {
+    if (!instance || !tensor)
+      return nullArgument(instance ? "tensor" : "instance");
+    Result<TensorView> found = instance->instance->outputElement(index, element);
+    if (!found.ok())
+      return found.status();
+    *tensor = take(*instance, index, std::move(*found));
     return Status();
   });
 }

@@ -11,13 +11,13 @@
 
 namespace freestone::runtime {
 
-/// The texts of shapes as C strings.
+/// The texts of shapes as C strings; of stacks, those of an element.
 class ShapeTexts {
 public:
   explicit ShapeTexts(const std::vector<TensorInfo> &tensors) {
     for (const TensorInfo &tensor : tensors) {
       std::vector<const char *> &texts = shapes.emplace_back();
-      for (const std::string &text : tensor.shape)
+      for (const std::string &text : std::span(tensor.shape).subspan(tensor.isStack() ? 1 : 0))
         texts.push_back(text.c_str());
     }
   }
@@ -61,15 +61,15 @@ template <typename Struct> Status writeStruct(Struct *given, Struct value) {
 /// Entry `index` of a list of inputs, outputs or weights.
 inline Status describeValue(const std::vector<TensorInfo> &tensors, const ShapeTexts &shapes, size_t index,
                             freestone_value_info *info) {
-  if (index >= tensors.size())
-    return {Code::InvalidArgument,
-            "there is no value " + std::to_string(index) + ", only " + std::to_string(tensors.size())};
+  if (size_t values = countValues(tensors); index >= values)
+    return {Code::InvalidArgument, "there is no value " + std::to_string(index) + ", only " + std::to_string(values)};
   const TensorInfo &tensor = tensors[index];
   freestone_value_info value = {};
   value.name = tensor.name.c_str();
   value.kind = static_cast<freestone_value_kind>(tensor.kind);
   value.dtype = static_cast<freestone_dtype>(tensor.dtype);
-  value.rank = static_cast<int32_t>(tensor.shape.size());
+  value.rank = static_cast<int32_t>(tensor.shape.size()) - tensor.isStack();
+  value.length = tensor.isStack() ? tensor.shape.front().c_str() : nullptr;
   value.shape = shapes.of(index);
   return writeStruct(info, value);
 }
@@ -114,10 +114,11 @@ struct freestone_instance {
   std::unique_ptr<freestone::runtime::Instance> instance;
   freestone::runtime::ShapeTexts inputShapes, outputShapes;
   std::vector<std::vector<int64_t>> viewShapes; ///< of the last view of each output
+  std::vector<std::vector<std::vector<int64_t>>> elementShapes; ///< of the views of the elements of each output
 
   explicit freestone_instance(std::unique_ptr<freestone::runtime::Instance> created)
       : instance(std::move(created)), inputShapes(instance->entry().inputs), outputShapes(instance->entry().outputs),
-        viewShapes(instance->entry().outputs.size()) {}
+        viewShapes(instance->entry().outputs.size()), elementShapes(instance->entry().outputs.size()) {}
 };
 
 struct freestone_watch {

@@ -28,7 +28,7 @@ struct PreparedRun {
 
   PreparedRun(size_t bufferCount, size_t slotCount, size_t inputCount, size_t outputCount, Dealer dealer)
       : buffers(bufferCount), sizes(slotCount), dealer(std::move(dealer)), deals(this->dealer.makeRoom()),
-        copies(inputCount), outputs(outputCount) {}
+        copies(inputCount), packed(inputCount), outputs(outputCount), isCompact(outputCount) {}
 
   /// `deal_after` of the context, whose `dealer` is the run.
   static void dealAfter(freestone_run_context *context, int64_t phase) {
@@ -42,7 +42,9 @@ struct PreparedRun {
   Deals deals;
   freestone_run_context context = {};
   std::vector<SmallInput> copies;
+  std::vector<Block> packed; ///< of inputs that are stacks, and of their parts
   std::vector<std::shared_ptr<OutputMemory>> outputs; ///< null where the caller's memory is bound
+  std::vector<bool> isCompact;                        ///< of outputs that are stacks: see `compact`
 
   int64_t number = 0; ///< of the run; 0: none yet
   int64_t job = 0;    ///< in the queue; 0: not queued

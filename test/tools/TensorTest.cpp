@@ -127,12 +127,12 @@ TEST(Npy, refusesWhatItCannotRead) {
 
 static std::vector<uint8_t> sampleNpz() {
   static std::vector<NamedTensor> tensors;
-  std::vector<const NamedTensor *> pointers;
+  std::vector<NamedTensorRef> references;
   for (Tensor &tensor : samples())
     tensors.push_back({"tensor " + std::to_string(tensors.size()), std::move(tensor)});
   for (const NamedTensor &tensor : tensors)
-    pointers.push_back(&tensor);
-  return formatNpz(pointers);
+    references.push_back({tensor.name, &tensor.tensor});
+  return formatNpz(references);
 }
 
 TEST(Npz, roundTrips) {

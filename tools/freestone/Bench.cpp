@@ -97,7 +97,7 @@ static std::vector<double> measureRuns(Session &session, double seconds) {
 }
 
 /// Time of the workers in each phase of a run, longest first.
-static Json measurePhases(const Model &model, const std::vector<NamedTensor> &inputs, const RuntimeOptions &options) {
+static Json measurePhases(const Model &model, const std::vector<NamedValue> &inputs, const RuntimeOptions &options) {
   Session session(model, options, nullptr, /*trace=*/true);
   session.setInputs(inputs);
   for (int run = 0; run < 3; ++run)
@@ -120,7 +120,7 @@ static Json measurePhases(const Model &model, const std::vector<NamedTensor> &in
 }
 
 static Json measure(const BenchArguments &arguments, const CLI::App &verb) {
-  std::vector<NamedTensor> inputs = readAllInputs(arguments.inputs);
+  std::vector<NamedValue> inputs = readAllInputs(arguments.inputs);
   TraceFile trace(arguments.runtime.tracePath);
   Json report;
   TemporaryFolder folder;

@@ -17,7 +17,9 @@ static void printValues(const char *title, const Json &values) {
       shape += (size.is_string() ? size.get<std::string>() : size.dump()) + ", ";
     if (!shape.empty())
       shape.resize(shape.size() - 2);
-    fmt::print("{} {}: {}[{}]\n", title, value.value("name", ""), value.value("type", ""), shape);
+    std::string kind = value.value("kind", "");
+    std::string of = kind == "sequence" ? "sequence of " : kind == "optional" ? "optional " : kind.empty() ? "" : "optional sequence of ";
+    fmt::print("{} {}: {}{}[{}]\n", title, value.value("name", ""), of, value.value("type", ""), shape);
   }
 }
 

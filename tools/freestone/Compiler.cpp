@@ -213,19 +213,29 @@ std::string Compiler::inspect(const CompileOptions &options, const std::string &
   return take(interface->inspect(options.get(), level.c_str()));
 }
 
-std::vector<NamedTensor> Compiler::interpret(const CompileOptions &options, const std::vector<NamedTensor> &inputs,
-                                             bool wide) const {
+/// Adds what the interpreter hands out: a tensor, an element of a sequence that has begun, or its beginning.
+static void takeOutput(void *user, const freestone_plain_tensor *output) {
+  auto &outputs = *static_cast<std::vector<NamedValue> *>(user);
+  if (!output->type || output->rank < 0) {
+    outputs.push_back({output->name, output->type ? NamedValue::Kind::Sequence : NamedValue::Kind::Absent, {}});
+    return;
+  }
+  Tensor tensor(typeFromName(output->type).value(), {output->dims, output->dims + output->rank});
+  std::memcpy(tensor.data(), output->data, tensor.bytes());
+  if (!outputs.empty() && outputs.back().kind == NamedValue::Kind::Sequence && outputs.back().name == output->name)
+    outputs.back().elements.push_back(std::move(tensor));
+  else
+    outputs.push_back(NamedValue::of({output->name, std::move(tensor)}));
+}
+
+std::vector<NamedValue> Compiler::interpret(const CompileOptions &options, const std::vector<NamedValue> &inputs,
+                                            bool wide) const {
   std::vector<freestone_plain_tensor> plain;
-  for (const NamedTensor &input : inputs)
-    plain.push_back({input.name.c_str(), typeName(input.tensor.dtype()).data(),
-                     static_cast<int64_t>(input.tensor.shape().size()), input.tensor.shape().data(),
-                     input.tensor.data()});
-  std::vector<NamedTensor> outputs;
-  auto takeOutput = [](void *user, const freestone_plain_tensor *output) {
-    Tensor tensor(typeFromName(output->type).value(), {output->dims, output->dims + output->rank});
-    std::memcpy(tensor.data(), output->data, tensor.bytes());
-    static_cast<std::vector<NamedTensor> *>(user)->push_back({output->name, std::move(tensor)});
-  };
+  for (const NamedValue &input : inputs)
+    for (const Tensor &tensor : input.elements)
+      plain.push_back({input.name.c_str(), typeName(tensor.dtype()).data(), static_cast<int64_t>(tensor.shape().size()),
+                       tensor.shape().data(), tensor.data()});
+  std::vector<NamedValue> outputs;
   take(interface->interpret(options.get(), plain.data(), plain.size(), wide, takeOutput, &outputs));
   return outputs;
 }

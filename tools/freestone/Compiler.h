@@ -87,7 +87,7 @@ public:
   std::string compile(const CompileOptions &options, const train::Acceptance &accept = {}) const;
   std::string inspect(const CompileOptions &options, const std::string &level) const;
   /// `wide`: floats are returned as f64.
-  std::vector<NamedTensor> interpret(const CompileOptions &options, const std::vector<NamedTensor> &inputs,
+  std::vector<NamedValue> interpret(const CompileOptions &options, const std::vector<NamedValue> &inputs,
                                      bool wide) const;
   std::string operators() const;
   /// The device that options name, as JSON.

@@ -30,7 +30,11 @@ bool isArtifact(const std::string &path) {
 }
 
 std::string describe(const ValueInfo &value) {
-  return fmt::format("{}: {}[{}]", value.name, typeName(value.dtype), fmt::join(value.shape, ", "));
+  const char *kind = value.kind == FREESTONE_SEQUENCE            ? "sequence of "
+                     : value.kind == FREESTONE_OPTIONAL          ? "optional "
+                     : value.kind == FREESTONE_OPTIONAL_SEQUENCE ? "optional sequence of "
+                                                                 : "";
+  return fmt::format("{}: {}{}[{}]", value.name, kind, typeName(value.dtype), fmt::join(value.shape, ", "));
 }
 
 template <typename Getter>
@@ -40,7 +44,7 @@ static std::vector<ValueInfo> collect(const freestone_artifact *artifact, size_t
     freestone_value_info info = {};
     info.struct_size = sizeof(info);
     check(getter(artifact, i, &info));
-    values.push_back({info.name, info.dtype, {info.shape, info.shape + info.rank}});
+    values.push_back({info.name, info.dtype, {info.shape, info.shape + info.rank}, info.kind});
   }
   return values;
 }
@@ -149,21 +153,51 @@ void Session::setInput(size_t index, const Tensor &tensor) {
   check(freestone_instance_set_input(instance.get(), index, &view));
 }
 
-void Session::setInputs(const std::vector<NamedTensor> &tensors) {
-  std::vector<const Tensor *> ordered = matchInputs(model.inputs(), tensors);
+void Session::setInput(size_t index, const NamedValue *value) {
+  if (model.inputs()[index].isTensor())
+    return setInput(index, value->tensor());
+  if (!value || value->kind == NamedValue::Kind::Absent)
+    return check(freestone_instance_set_absent(instance.get(), index));
+  std::vector<DLTensor> views;
+  for (const Tensor &element : value->elements)
+    views.push_back(viewOf(element));
+  check(freestone_instance_set_sequence(instance.get(), index, views.data(), views.size()));
+}
+
+void Session::setInputs(const std::vector<NamedValue> &values) {
+  std::vector<const NamedValue *> ordered = matchInputs(model.inputs(), values);
   for (size_t i = 0; i < ordered.size(); ++i)
-    setInput(i, *ordered[i]);
+    setInput(i, ordered[i]);
 }
 
 void Session::run() { check(freestone_instance_run(instance.get())); }
 
-Tensor Session::output(size_t index) const {
-  DLTensor view = {};
-  check(freestone_instance_output(instance.get(), index, &view));
-  Tensor tensor(model.outputs()[index].dtype, {view.shape, view.shape + view.ndim});
+static Tensor copyOf(const DLTensor &view, freestone_dtype dtype) {
+  Tensor tensor(dtype, {view.shape, view.shape + view.ndim});
   if (tensor.count() != 0)
     std::memcpy(tensor.data(), static_cast<const char *>(view.data) + view.byte_offset, tensor.bytes());
   return tensor;
+}
+
+Tensor Session::output(size_t index) const {
+  DLTensor view = {};
+  check(freestone_instance_output(instance.get(), index, &view));
+  return copyOf(view, model.outputs()[index].dtype);
+}
+
+NamedValue Session::value(size_t index) const {
+  const ValueInfo &info = model.outputs()[index];
+  if (info.isTensor())
+    return NamedValue::of({info.name, output(index)});
+  int64_t length = 0;
+  check(freestone_instance_output_length(instance.get(), index, &length));
+  NamedValue value{info.name, length < 0 ? NamedValue::Kind::Absent : NamedValue::Kind::Sequence, {}};
+  for (int64_t element = 0; element < length; ++element) {
+    DLTensor view = {};
+    check(freestone_instance_output_element(instance.get(), index, static_cast<size_t>(element), &view));
+    value.elements.push_back(copyOf(view, info.dtype));
+  }
+  return value;
 }
 
 freestone_counters Session::counters() const {
@@ -195,9 +229,10 @@ static std::string listed(const std::vector<ValueInfo> &infos) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-std::vector<const Tensor *> matchInputs(const std::vector<ValueInfo> &infos, const std::vector<NamedTensor> &tensors) {
-  std::vector<const Tensor *> ordered(infos.size(), nullptr);
-  for (const NamedTensor &named : tensors) {
+std::vector<const NamedValue *> matchInputs(const std::vector<ValueInfo> &infos,
+                                            const std::vector<NamedValue> &values) {
+  std::vector<const NamedValue *> ordered(infos.size(), nullptr);
+  for (const NamedValue &named : values) {
     auto found =
         std::find_if(infos.begin(), infos.end(), [&](const ValueInfo &info) { return info.name == named.name; });
     if (named.name.empty() && infos.size() == 1)
@@ -208,28 +243,26 @@ std::vector<const Tensor *> matchInputs(const std::vector<ValueInfo> &infos, con
                                                    infos.size(), listed(infos))
                                      : fmt::format("the model has no input '{}'; it has {}{}", named.name,
                                                    listed(infos), words::suggest(named.name, namesOf(infos))));
-    const Tensor *&slot = ordered[static_cast<size_t>(found - infos.begin())];
-    if (slot)
+    const NamedValue *&slot = ordered[static_cast<size_t>(found - infos.begin())];
+    if (slot || (found->isTensor() && named.kind == NamedValue::Kind::Tensor && named.elements.size() > 1))
       throw Failure(Exit::Usage, fmt::format("input '{}' is given twice", found->name));
-    slot = &named.tensor;
+    if (found->isTensor() && named.kind != NamedValue::Kind::Tensor)
+      throw Failure(Exit::Usage, fmt::format("input '{}' is one tensor, no sequence", describe(*found)));
+    slot = &named;
   }
   for (size_t i = 0; i < infos.size(); ++i)
-    if (!ordered[i])
+    if (!ordered[i] && infos[i].kind != FREESTONE_OPTIONAL && infos[i].kind != FREESTONE_OPTIONAL_SEQUENCE)
       throw Failure(Exit::Usage,
                     fmt::format("input '{}' is missing; give it as --input {}=…", describe(infos[i]), infos[i].name));
   return ordered;
 }
 
-std::vector<NamedTensor> readAllInputs(const std::vector<std::string> &arguments) {
-  std::vector<NamedTensor> tensors;
+std::vector<NamedValue> readAllInputs(const std::vector<std::string> &arguments) {
   try {
-    for (const std::string &argument : arguments)
-      for (NamedTensor &tensor : readInputs(argument))
-        tensors.push_back(std::move(tensor));
+    return readValues(arguments);
   } catch (const TensorError &error) {
     throw TensorError(fmt::format("--input: {}", error.what()));
   }
-  return tensors;
 }
 
 } // namespace freestone::tools

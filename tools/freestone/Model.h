@@ -22,7 +22,7 @@ bool isArtifact(const std::string &path);
 
 using freestone::ValueInfo;
 
-/// "x: f32[batch, 784]"
+/// "x: f32[batch, 784]", "x: sequence of f32[n]"
 std::string describe(const ValueInfo &value);
 
 class Model {
@@ -71,12 +71,16 @@ public:
   int threads() const { return freestone_instance_threads(instance.get()); }
   /// `tensor` must outlive the runs.
   void setInput(size_t index, const Tensor &tensor);
+  /// `value` must outlive the runs; null: an optional that is not there.
+  void setInput(size_t index, const NamedValue *value);
   /// Sets inputs by name; a nameless tensor is the only input. Throws Failure if the names are not exactly the model's
   /// inputs.
-  void setInputs(const std::vector<NamedTensor> &tensors);
+  void setInputs(const std::vector<NamedValue> &values);
   void run();
   /// A copy of an output of the last run.
   Tensor output(size_t index) const;
+  /// The same, also of outputs that are no tensors.
+  NamedValue value(size_t index) const;
   freestone_counters counters() const;
   /// The spans of the last run.
   std::vector<freestone_trace_span> trace() const;
@@ -88,11 +92,12 @@ private:
   std::unique_ptr<freestone_instance, decltype(&freestone_instance_release)> instance;
 };
 
-/// The tensors in the order of `infos`. Throws Failure (usage) if the names differ from theirs.
-std::vector<const Tensor *> matchInputs(const std::vector<ValueInfo> &infos, const std::vector<NamedTensor> &tensors);
+/// The values in the order of `infos`; null for optionals that are not given. Throws Failure (usage) if the names differ
+/// from theirs.
+std::vector<const NamedValue *> matchInputs(const std::vector<ValueInfo> &infos, const std::vector<NamedValue> &values);
 
 /// Reads every argument of --input.
-std::vector<NamedTensor> readAllInputs(const std::vector<std::string> &arguments);
+std::vector<NamedValue> readAllInputs(const std::vector<std::string> &arguments);
 
 /// Seconds of a monotonic clock.
 double now();

@@ -27,8 +27,7 @@ struct RunArguments {
 } // namespace
 
 /// One line: type, first elements, summary of all elements.
-static void printOutput(const NamedTensor &output) {
-  const Tensor &tensor = output.tensor;
+static void printTensor(const std::string &name, const Tensor &tensor) {
   constexpr int64_t shown = 8;
   std::vector<std::string> first;
   for (int64_t i = 0; i < std::min(tensor.count(), shown); ++i)
@@ -36,7 +35,7 @@ static void printOutput(const NamedTensor &output) {
                                             : fmt::format("{:.0f}", tensor.number(i)));
   if (tensor.count() > shown)
     first.push_back("…");
-  fmt::print("{}: {} [{}]", output.name, describe(tensor.dtype(), tensor.shape()), fmt::join(first, ", "));
+  fmt::print("{}: {} [{}]", name, describe(tensor.dtype(), tensor.shape()), fmt::join(first, ", "));
   double smallest = INFINITY, largest = -INFINITY, sum = 0;
   int64_t notFinite = 0;
   for (int64_t i = 0; i < tensor.count(); ++i) {
@@ -56,15 +55,28 @@ static void printOutput(const NamedTensor &output) {
   fmt::print("\n");
 }
 
+/// A line for each tensor.
+static void printOutput(const NamedValue &output) {
+  if (output.kind == NamedValue::Kind::Tensor)
+    return printTensor(output.name, output.tensor());
+  if (output.kind == NamedValue::Kind::Absent) {
+    fmt::print("{}: absent\n", output.name);
+    return;
+  }
+  fmt::print("{}: {} elements\n", output.name, output.elements.size());
+  for (size_t i = 0; i < output.elements.size(); ++i)
+    printTensor(fmt::format("{}[{}]", output.name, i), output.elements[i]);
+}
+
 namespace {
 
-/// One argument of --output: "name=out.npy"; without a name, of the only output.
+/// One argument of --output: "name=out.npy", of a sequence "name=out.npz"; without a name, of the only output.
 struct OutputFile {
   explicit OutputFile(const std::string &argument) {
     size_t equals = argument.find('=');
     name = equals == std::string::npos ? "" : argument.substr(0, equals);
     path = equals == std::string::npos ? argument : argument.substr(equals + 1);
-    if (!path.ends_with(".npy"))
+    if (!path.ends_with(".npy") && !path.ends_with(".npz"))
       throw Failure(Exit::Usage, fmt::format("--output {} does not end in .npy", argument));
     requireWritable("--output", path);
   }
@@ -78,11 +90,32 @@ struct OutputFile {
     throw Failure(Exit::Usage, fmt::format("--output {}: the model has no output '{}'; it has {}{}", name, name,
                                            words::listNames(names), words::suggest(name, names)));
   }
+  /// An archive is for a sequence, and only that.
+  void requireKind(bool isTensor) const {
+    if (path.ends_with(".npz") == isTensor)
+      throw Failure(Exit::Usage, fmt::format("--output {}={}: {}", name, path,
+                                             isTensor ? "a tensor is written as .npy"
+                                                      : "a sequence or an optional is written as .npz"));
+  }
+  /// Writes the output of this name.
+  void write(const NamedValue &output) const;
 
   std::string name, path;
 };
 
 } // namespace
+
+void OutputFile::write(const NamedValue &output) const {
+  if (output.kind == NamedValue::Kind::Tensor)
+    return writeTensorFile(path, output.tensor());
+  if (output.kind == NamedValue::Kind::Absent)
+    throw Failure(Exit::Failed, fmt::format("--output {}={}: the output is absent", output.name, path));
+  // The names that NumPy gives to arrays in an archive.
+  std::vector<NamedTensorRef> elements;
+  for (const Tensor &element : output.elements)
+    elements.push_back({fmt::format("arr_{}", elements.size()), &element});
+  writeTensorArchive(path, elements);
+}
 
 static auto namesOf(const auto &outputs) {
   std::vector<std::string> names;
@@ -91,7 +124,7 @@ static auto namesOf(const auto &outputs) {
   return names;
 }
 
-static std::vector<NamedTensor> interpret(const RunArguments &arguments, const std::vector<NamedTensor> &inputs) {
+static std::vector<NamedValue> interpret(const RunArguments &arguments, const std::vector<NamedValue> &inputs) {
   if (isArtifact(arguments.model))
     throw Failure(Exit::Usage, "--interpret needs the .onnx file: an artifact holds only machine code");
   return Compiler::open().interpret(CompileOptions(arguments.compile, arguments.model), inputs, arguments.wide);
@@ -109,13 +142,13 @@ static void supplyWeights(Model &model, const RunArguments &arguments) {
   model.supplyWeights(readInputs(arguments.weightsPath), arguments.runtime.threads);
 }
 
-static std::vector<NamedTensor> execute(const RunArguments &arguments, const CLI::App &verb,
-                                        const std::vector<NamedTensor> &inputs, const std::vector<OutputFile> &files) {
+static std::vector<NamedValue> execute(const RunArguments &arguments, const CLI::App &verb,
+                                       const std::vector<NamedValue> &inputs, const std::vector<OutputFile> &files) {
   TraceFile trace(arguments.runtime.tracePath);
   auto check = [&](const std::vector<ValueInfo> &taken, const std::vector<ValueInfo> &given) {
     (void)matchInputs(taken, inputs);
     for (const OutputFile &file : files)
-      (void)file.find(namesOf(given));
+      file.requireKind(given[file.find(namesOf(given))].isTensor());
   };
   Model model = Model::open(arguments.model, arguments.compile, verb, check);
   supplyWeights(model, arguments);
@@ -136,14 +169,14 @@ static std::vector<NamedTensor> execute(const RunArguments &arguments, const CLI
     fmt::print("{} runs with {} threads: median {:.3f} ms, min {:.3f} ms\n", seconds.size(), session.threads(),
                seconds[seconds.size() / 2] * 1e3, seconds[0] * 1e3);
   }
-  std::vector<NamedTensor> outputs;
+  std::vector<NamedValue> outputs;
   for (size_t i = 0; i < model.outputs().size(); ++i)
-    outputs.push_back({model.outputs()[i].name, session.output(i)});
+    outputs.push_back(session.value(i));
   return outputs;
 }
 
 static void run(const RunArguments &arguments, const CLI::App &verb) {
-  std::vector<NamedTensor> inputs = readAllInputs(arguments.inputs);
+  std::vector<NamedValue> inputs = readAllInputs(arguments.inputs);
   std::vector<OutputFile> files(arguments.outputs.begin(), arguments.outputs.end());
   if (!arguments.weightsPath.empty() && !isArtifact(arguments.model))
     throw Failure(Exit::Usage,
@@ -151,17 +184,22 @@ static void run(const RunArguments &arguments, const CLI::App &verb) {
                               arguments.weightsPath, arguments.model));
   if (!arguments.outputsPath.empty())
     requireWritable("--outputs", arguments.outputsPath);
-  std::vector<NamedTensor> outputs =
+  std::vector<NamedValue> outputs =
       arguments.interpret ? interpret(arguments, inputs) : execute(arguments, verb, inputs, files);
-  for (const OutputFile &file : files)
-    writeTensorFile(file.path, outputs[file.find(namesOf(outputs))].tensor);
-  if (!arguments.outputsPath.empty()) {
-    std::vector<const NamedTensor *> pointers;
-    for (const NamedTensor &output : outputs)
-      pointers.push_back(&output);
-    writeTensorArchive(arguments.outputsPath, pointers);
+  for (const OutputFile &file : files) {
+    const NamedValue &output = outputs[file.find(namesOf(outputs))];
+    file.requireKind(output.kind == NamedValue::Kind::Tensor);
+    file.write(output);
   }
-  for (const NamedTensor &output : outputs)
+  if (!arguments.outputsPath.empty()) {
+    std::vector<NamedTensorRef> tensors;
+    for (const NamedValue &output : outputs)
+      for (size_t i = 0; i < output.elements.size(); ++i)
+        tensors.push_back({output.kind == NamedValue::Kind::Tensor ? output.name : fmt::format("{}/{}", output.name, i),
+                           &output.elements[i]});
+    writeTensorArchive(arguments.outputsPath, tensors);
+  }
+  for (const NamedValue &output : outputs)
     printOutput(output);
 }
 
@@ -171,9 +209,9 @@ void addRunVerb(CLI::App &app) {
   addText(*verb, "model", arguments->model, fileKind, "the .onnx or .stone file")->required();
   addTexts(*verb, "--input", arguments->inputs, formKind,
            "name=file.npy, name=file.pb, file.npz (by names), name=2x3xf32=0.5, name=4xi64=1,2,3,4 or "
-           "name=1x16xi64=random:SEED[:LOW:HIGH]");
-  addTexts(*verb, "--output", arguments->outputs, newFileKind, "writes an output: name=out.npy");
-  addText(*verb, "--outputs", arguments->outputsPath, newFileKind, "writes all outputs into one .npz file");
+           "name=1x16xi64=random:SEED[:LOW:HIGH]; of a sequence, once for each element, name=file.npz or name=[]");
+  addTexts(*verb, "--output", arguments->outputs, newFileKind, "writes an output: name=out.npy, or a sequence: name=out.npz");
+  addText(*verb, "--outputs", arguments->outputsPath, newFileKind, "writes all outputs into one .npz file; elements of a sequence as name/0, name/1, …");
   arguments->runtime.addTo(*verb);
   addNumber(*verb, "--repeat", arguments->repeat, words::wholeFrom(1), "runs so often and prints the times");
   addText(*verb, "--weights", arguments->weightsPath, fileKind,

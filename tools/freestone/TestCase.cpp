@@ -46,15 +46,18 @@ static std::vector<std::string> dataSets(const TestCase &test) {
   return sets;
 }
 
-/// Reads input_0.pb, input_1.pb, … up to the last one.
-static std::vector<NamedTensor> readAll(const std::string &folder, const char *stem) {
-  std::vector<NamedTensor> tensors;
-  for (int index = 0;; ++index) {
+/// Reads input_0.pb, input_1.pb, … up to the last one: the values of `infos`, as far as there are so many.
+static std::vector<NamedValue> readAll(const std::string &folder, const char *stem,
+                                       const std::vector<ValueInfo> &infos) {
+  std::vector<NamedValue> values;
+  for (size_t index = 0;; ++index) {
     std::string path = fmt::format("{}/{}_{}.pb", folder, stem, index);
     if (!fs::exists(path))
-      return tensors;
+      return values;
     try {
-      tensors.push_back(parseTensorProto(readFile(path)));
+      bool isTensor = index >= infos.size() || infos[index].isTensor();
+      std::vector<uint8_t> bytes = readFile(path);
+      values.push_back(isTensor ? NamedValue::of(parseTensorProto(bytes)) : parseContainerProto(bytes));
     } catch (const TensorError &error) {
       throw TensorError(fmt::format("{}_{}.pb: {}", stem, index, error.what()));
     }
@@ -80,19 +83,19 @@ static Tolerance toleranceOf(const TestCase &test, const TestOptions &options) {
 }
 
 /// The inputs in the model's order. Files are numbered; names count if all of them are the model's.
-static std::vector<const Tensor *> orderInputs(const Model &model, const std::vector<NamedTensor> &inputs) {
-  auto named = [&](const NamedTensor &tensor) {
+static std::vector<const NamedValue *> orderInputs(const Model &model, const std::vector<NamedValue> &inputs) {
+  auto named = [&](const NamedValue &value) {
     return std::any_of(model.inputs().begin(), model.inputs().end(),
-                       [&](const ValueInfo &info) { return info.name == tensor.name; });
+                       [&](const ValueInfo &info) { return info.name == value.name; });
   };
   if (std::all_of(inputs.begin(), inputs.end(), named))
     return matchInputs(model.inputs(), inputs);
   if (inputs.size() != model.inputs().size())
     throw Failure(Exit::Failed,
                   fmt::format("the data have {} inputs, the model {}", inputs.size(), model.inputs().size()));
-  std::vector<const Tensor *> ordered;
-  for (const NamedTensor &input : inputs)
-    ordered.push_back(&input.tensor);
+  std::vector<const NamedValue *> ordered;
+  for (const NamedValue &input : inputs)
+    ordered.push_back(&input);
   return ordered;
 }
 
@@ -145,29 +148,50 @@ static std::vector<RandomNode> randomNodes(const Model &model) {
   return nodes;
 }
 
-static bool isOff(const RandomNode &node, const std::vector<const Tensor *> &inputs) {
-  return std::any_of(node.switches.begin(), node.switches.end(),
-                     [&](size_t input) { return inputs[input]->count() == 1 && inputs[input]->number(0) == 0; });
+static bool isOff(const RandomNode &node, const std::vector<const NamedValue *> &inputs) {
+  return std::any_of(node.switches.begin(), node.switches.end(), [&](size_t input) {
+    const NamedValue *value = inputs[input];
+    return value && value->kind == NamedValue::Kind::Tensor && value->tensor().count() == 1 &&
+           value->tensor().number(0) == 0;
+  });
+}
+
+/// How a value differs from the expected one; empty if it does not.
+static std::string difference(const NamedValue &actual, const NamedValue &expected, bool isOptional,
+                              const Tolerance &tolerance, double &largestError) {
+  // An optional tensor that is absent has no elements.
+  bool areEmpty = actual.elements.empty() && expected.elements.empty();
+  if (actual.kind != expected.kind && !(isOptional && areEmpty))
+    return actual.kind == NamedValue::Kind::Absent ? "it is absent" : "it should be absent";
+  if (actual.elements.size() != expected.elements.size())
+    return fmt::format("it has {} elements instead of {}", actual.elements.size(), expected.elements.size());
+  for (size_t i = 0; i < actual.elements.size(); ++i) {
+    Comparison comparison = compare(actual.elements[i], expected.elements[i], tolerance);
+    largestError = std::max(largestError, comparison.largestError);
+    if (!comparison.difference.empty())
+      return (actual.kind == NamedValue::Kind::Tensor ? "" : fmt::format("element {}: ", i)) + comparison.difference;
+  }
+  return "";
 }
 
 /// Returns false and a reason when a deterministic output differs.
-static bool runDataSet(const std::string &folder, const std::vector<const Tensor *> &inputs, const Model &model,
+static bool runDataSet(const std::string &folder, const std::vector<const NamedValue *> &inputs, const Model &model,
                        Session &session, const Tolerance &tolerance, const Unknown &unknown, Outcome &outcome) {
-  std::vector<NamedTensor> expected = readAll(folder, "output");
+  std::vector<NamedValue> expected = readAll(folder, "output", model.outputs());
   if (expected.size() != model.outputs().size())
     throw Failure(Exit::Failed,
                   fmt::format("the data have {} outputs, the model {}", expected.size(), model.outputs().size()));
   for (size_t i = 0; i < inputs.size(); ++i)
-    session.setInput(i, *inputs[i]);
+    session.setInput(i, inputs[i]);
   session.run();
   for (size_t i = 0; i < expected.size(); ++i) {
     if (unknown.outputs[i])
       continue;
-    Comparison comparison = compare(session.output(i), expected[i].tensor, tolerance);
-    outcome.largestError = std::max(outcome.largestError, comparison.largestError);
-    if (!comparison.difference.empty()) {
+    std::string found = difference(session.value(i), expected[i], model.outputs()[i].kind == FREESTONE_OPTIONAL,
+                                   tolerance, outcome.largestError);
+    if (!found.empty()) {
       outcome.reason = fmt::format("{}: output '{}': {}", fs::path(folder).filename().string(), model.outputs()[i].name,
-                                   comparison.difference);
+                                   found);
       return false;
     }
   }
@@ -195,8 +219,8 @@ static void runAll(const TestCase &test, const TestOptions &options, Outcome &ou
   Tolerance tolerance = toleranceOf(test, options);
   std::string unsupported = always.reason;
   for (const std::string &folder : sets) {
-    std::vector<NamedTensor> tensors = readAll(folder, "input");
-    std::vector<const Tensor *> inputs = orderInputs(model, tensors);
+    std::vector<NamedValue> values = readAll(folder, "input", model.inputs());
+    std::vector<const NamedValue *> inputs = orderInputs(model, values);
     Unknown unknown = always;
     for (const RandomNode &node : nodes)
       if (!node.switches.empty() && !isOff(node, inputs))

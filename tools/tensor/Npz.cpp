@@ -29,12 +29,12 @@ std::vector<NamedTensor> parseNpz(Bytes bytes) {
   return tensors;
 }
 
-std::vector<uint8_t> formatNpz(const std::vector<const NamedTensor *> &tensors) {
+std::vector<uint8_t> formatNpz(const std::vector<NamedTensorRef> &tensors) {
   std::vector<std::vector<uint8_t>> files;
   std::vector<formats::ZipEntry> entries;
-  for (const NamedTensor *named : tensors) {
-    files.push_back(formatNpy(named->tensor));
-    entries.push_back({.name = named->name + ".npy", .packed = files.back()});
+  for (const NamedTensorRef &named : tensors) {
+    files.push_back(formatNpy(*named.tensor));
+    entries.push_back({.name = named.name + ".npy", .packed = files.back()});
   }
   return formats::formatZip(entries);
 }

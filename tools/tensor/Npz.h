@@ -12,7 +12,7 @@ std::vector<NamedTensor> parseNpz(Bytes bytes);
 
 /// Entries are stored, in the order given, without times: equal tensors give equal bytes. Throws TensorError above 4
 /// GiB.
-std::vector<uint8_t> formatNpz(const std::vector<const NamedTensor *> &tensors);
+std::vector<uint8_t> formatNpz(const std::vector<NamedTensorRef> &tensors);
 
 } // namespace freestone::tools
 

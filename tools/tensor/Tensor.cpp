@@ -55,6 +55,12 @@ Tensor Tensor::named(freestone_dtype dtype) const {
   return tensor;
 }
 
+NamedValue NamedValue::of(NamedTensor tensor) {
+  NamedValue value{std::move(tensor.name), Kind::Tensor, {}};
+  value.elements.push_back(std::move(tensor.tensor));
+  return value;
+}
+
 double Tensor::number(int64_t index) const {
   switch (type) {
   case FREESTONE_F16:

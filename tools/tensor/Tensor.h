@@ -79,6 +79,27 @@ struct NamedTensor {
   Tensor tensor;
 };
 
+/// A tensor of somebody else's, by name.
+struct NamedTensorRef {
+  std::string name;
+  const Tensor *tensor;
+};
+
+/// What an input or output of a model holds.
+struct NamedValue {
+  enum class Kind {
+    Tensor,   ///< one element; more of them were given one by one, as the elements of a sequence may be
+    Sequence, ///< the elements of a sequence, or the content of an optional
+    Absent,   ///< an optional sequence that is not there
+  };
+  std::string name;
+  Kind kind = Kind::Tensor;
+  std::vector<Tensor> elements;
+
+  const Tensor &tensor() const { return elements.front(); }
+  static NamedValue of(NamedTensor tensor);
+};
+
 } // namespace freestone::tools
 
 #endif // FREESTONE_TOOLS_TENSOR_TENSOR_H

@@ -94,29 +94,50 @@ static Tensor toTensor(const tensor::TensorProto &proto) {
   return tensor;
 }
 
-/// The files do not state their kind: bytes that are no valid tensor may be a sequence or an optional value.
-static bool isContainer(Bytes bytes) {
-  tensor::ContainerProto proto;
-  return proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && proto.unknown_fields().empty() &&
-         proto.has_elem_type();
+static void requireSmall(Bytes bytes) {
+  if (bytes.size() > INT32_MAX)
+    throw TensorError("it is larger than 2 GiB, more than protobuf allows");
 }
 
 NamedTensor parseTensorProto(Bytes bytes) {
-  if (bytes.size() > INT32_MAX)
-    throw TensorError("it is larger than 2 GiB, more than protobuf allows");
+  requireSmall(bytes);
   tensor::TensorProto proto;
-  bool parsed = proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && proto.has_data_type();
-  try {
-    if (!parsed)
-      throw TensorError("it is not a TensorProto, or it is truncated");
-    return {proto.name(), toTensor(proto)};
-  } catch (const UnsupportedValue &) {
-    throw;
-  } catch (const TensorError &) {
-    if (isContainer(bytes))
-      throw UnsupportedValue("it holds a sequence or an optional value, which are not supported");
-    throw;
-  }
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !proto.has_data_type())
+    throw TensorError("it is not a TensorProto, or it is truncated");
+  return {proto.name(), toTensor(proto)};
+}
+
+static std::vector<Tensor> elementsOf(const tensor::ContainerProto &container) {
+  if (container.sparse_tensor_value_size() || container.map_value_size() || container.optional_value_size())
+    throw UnsupportedValue("it holds elements that are no tensors");
+  std::vector<Tensor> elements;
+  for (const tensor::TensorProto &element : container.tensor_value())
+    elements.push_back(toTensor(element));
+  return elements;
+}
+
+NamedValue parseContainerProto(Bytes bytes) {
+  requireSmall(bytes);
+  tensor::ContainerProto proto;
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !proto.unknown_fields().empty())
+    throw TensorError("it is neither a SequenceProto nor an OptionalProto, or it is truncated");
+  // ONNX's numbers of the kinds of what an optional holds; all sequences here are of tensors.
+  constexpr int nothing = 0;
+  NamedValue value{proto.name(), NamedValue::Kind::Sequence, {}};
+  if (proto.sequence_value_size() > 1)
+    throw UnsupportedValue("it holds a sequence of sequences");
+  if (proto.elem_type() == nothing && proto.tensor_value_size() == 0 && proto.sequence_value_size() == 0)
+    value.kind = NamedValue::Kind::Absent;
+  value.elements = elementsOf(proto.sequence_value_size() ? proto.sequence_value(0) : proto);
+  return value;
+}
+
+NamedValue parseValueProto(Bytes bytes) {
+  requireSmall(bytes);
+  tensor::TensorProto proto;
+  bool isTensor = proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && proto.has_data_type() &&
+                  proto.unknown_fields().empty();
+  return isTensor ? NamedValue::of(parseTensorProto(bytes)) : parseContainerProto(bytes);
 }
 
 } // namespace freestone::tools

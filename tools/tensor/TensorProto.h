@@ -1,4 +1,4 @@
-// ONNX's TensorProto, as the .pb files of the backend tests hold it.
+// ONNX's TensorProto, SequenceProto and OptionalProto, as the .pb files of the backend tests hold them.
 #ifndef FREESTONE_TOOLS_TENSOR_TENSORPROTO_H
 #define FREESTONE_TOOLS_TENSOR_TENSORPROTO_H
 
@@ -7,13 +7,17 @@
 
 namespace freestone::tools {
 
-/// A value of a kind or element type that the runtime does not have: a sequence, an optional, strings, f8, i4.
+/// A value of an element type that the runtime does not have: strings, f8, i4.
 struct UnsupportedValue : TensorError {
   using TensorError::TensorError;
 };
 
 /// Throws TensorError.
 NamedTensor parseTensorProto(Bytes bytes);
+/// A SequenceProto, an OptionalProto, or a TensorProto: the files do not state their kind. Throws TensorError.
+NamedValue parseValueProto(Bytes bytes);
+/// A SequenceProto or an OptionalProto. Throws TensorError.
+NamedValue parseContainerProto(Bytes bytes);
 
 } // namespace freestone::tools
 

@@ -3,6 +3,7 @@
 #include "tools/tensor/Npy.h"
 #include "tools/tensor/Npz.h"
 #include "tools/tensor/TensorProto.h"
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace freestone::tools {
@@ -42,9 +43,50 @@ std::vector<NamedTensor> readInputs(const std::string &argument) {
   return inputs;
 }
 
+/// The elements of a sequence that one argument gives; nothing for other arguments.
+static std::optional<NamedValue> readSequence(const std::string &argument) {
+  size_t equals = argument.find('=');
+  if (equals == std::string::npos || argument.find('/') < equals || isInlineTensor(argument))
+    return std::nullopt;
+  NamedValue value{argument.substr(0, equals), NamedValue::Kind::Sequence, {}};
+  std::string source = argument.substr(equals + 1);
+  if (source == "[]")
+    return value;
+  if (source.ends_with(".npz")) {
+    std::vector<uint8_t> bytes = readFile(source);
+    for (NamedTensor &element : namingPath(source, [&] { return parseNpz(bytes); }))
+      value.elements.push_back(std::move(element.tensor));
+    return value;
+  }
+  if (!source.ends_with(".pb"))
+    return std::nullopt;
+  std::vector<uint8_t> bytes = readFile(source);
+  NamedValue read = namingPath(source, [&] { return parseValueProto(bytes); });
+  read.name = value.name;
+  return read;
+}
+
+std::vector<NamedValue> readValues(const std::vector<std::string> &arguments) {
+  std::vector<NamedValue> values;
+  for (const std::string &argument : arguments) {
+    if (std::optional<NamedValue> sequence = readSequence(argument)) {
+      values.push_back(std::move(*sequence));
+      continue;
+    }
+    for (NamedTensor &tensor : readInputs(argument)) {
+      auto earlier = std::ranges::find(values, tensor.name, &NamedValue::name);
+      if (earlier != values.end() && earlier->kind == NamedValue::Kind::Tensor)
+        earlier->elements.push_back(std::move(tensor.tensor));
+      else
+        values.push_back(NamedValue::of(std::move(tensor)));
+    }
+  }
+  return values;
+}
+
 void writeTensorFile(const std::string &path, const Tensor &tensor) { writeFile(path, formatNpy(tensor)); }
 
-void writeTensorArchive(const std::string &path, const std::vector<const NamedTensor *> &tensors) {
+void writeTensorArchive(const std::string &path, const std::vector<NamedTensorRef> &tensors) {
   writeFile(path, formatNpz(tensors));
 }
 

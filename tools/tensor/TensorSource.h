@@ -14,6 +14,11 @@ namespace freestone::tools {
 ///   name=1x16xi64=random:7:0:128              the same in [0, 128)
 std::vector<NamedTensor> readInputs(const std::string &argument);
 
+/// Reads all arguments of `--input`. Tensors of one name are the elements of a sequence, in the order of the arguments;
+/// so are those of `name=file.npz`, of `name=file.pb` with a SequenceProto, and the none of `name=[]`. Throws
+/// TensorError.
+std::vector<NamedValue> readValues(const std::vector<std::string> &arguments);
+
 /// One tensor from a .npy or .pb file, by its ending. Throws TensorError, naming the path.
 Tensor readTensorFile(const std::string &path);
 
@@ -21,7 +26,7 @@ Tensor readTensorFile(const std::string &path);
 void writeTensorFile(const std::string &path, const Tensor &tensor);
 
 /// Writes a .npz file. Throws TensorError.
-void writeTensorArchive(const std::string &path, const std::vector<const NamedTensor *> &tensors);
+void writeTensorArchive(const std::string &path, const std::vector<NamedTensorRef> &tensors);
 
 } // namespace freestone::tools
 
