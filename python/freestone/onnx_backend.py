@@ -19,7 +19,7 @@ from onnx.backend.base import Backend, BackendRep, Device, DeviceType, namedtupl
 
 from freestone.compiling import check, compile
 from freestone.errors import Unsupported
-from freestone.program import Program
+from freestone.program import Program, Value
 
 
 class NotCompiled(Unsupported, unittest.SkipTest):
@@ -37,16 +37,22 @@ class FreestoneBackendRep(BackendRep):
         if isinstance(inputs, Mapping):
             result = self.program.run(dict(inputs))
         elif isinstance(inputs, (tuple, list)):
-            result = self.program(*map(_array, inputs))
+            described = self.program.inputs
+            arrays = [_array(value, info) for value, info in zip(inputs, described)]
+            result = self.program(*arrays, *inputs[len(described):])
         else:
-            result = self.program(_array(inputs))
+            result = self.program(_array(inputs, self.program.inputs[0]))
         outputs = result if isinstance(result, tuple) else (result,)
         names = [value.name for value in self.program.outputs]
         return tuple.__new__(namedtupledict("Outputs", names), outputs)
 
 
-def _array(value: Any) -> Any:
+def _array(value: Any, described: Value) -> Any:
     """ONNX's runner gives arrays of any order."""
+    if value is None:
+        return None
+    if "sequence" in described.kind:
+        return [numpy.asarray(element, order="C") for element in value]
     return numpy.asarray(value, order="C")
 
 

@@ -20,9 +20,12 @@ class Value(NamedTuple):
     """NumPy's name: "float32"; those that NumPy lacks ("bfloat16", "float8_e5m2", "int4") are of ml_dtypes."""
     shape: tuple[int | str, ...]
     """Numbers, and expressions of symbolic sizes: ("batch", "4*seq", 768)."""
+    kind: str = "tensor"
+    """Or "sequence", "optional", "optional sequence"; dtype and shape are then those of an element."""
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+        kind = {"tensor": "", "optional": "optional "}.get(self.kind, f"{self.kind} of ")
+        return f"{self.name}: {kind}{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
 class Size(NamedTuple):
@@ -42,9 +45,10 @@ class Size(NamedTuple):
         return f"{self.name} in {self.lower}:{upper}{multiple}" + (", known after a run" if self.is_result else "")
 
 
-def _values(described: tuple[tuple[str, str, tuple[str, ...]], ...]) -> tuple[Value, ...]:
-    return tuple(Value(name, dtype, tuple(int(size) if size.isdigit() else size for size in shape))
-                 for name, dtype, shape in described)
+def _values(described: tuple[tuple[str, str, tuple[str, ...]], ...],
+            kinds: tuple[str, ...] = ()) -> tuple[Value, ...]:
+    return tuple(Value(name, dtype, tuple(int(size) if size.isdigit() else size for size in shape), kind)
+                 for (name, dtype, shape), kind in zip(described, kinds or ("tensor",) * len(described)))
 
 
 class Program(_freestone.Program):
@@ -57,6 +61,9 @@ class Program(_freestone.Program):
     those given as `out={"logits": array}`, which are written in place. One output comes as it is, several as a tuple in
     the order of `outputs`.
 
+    A sequence is a list of arrays, each of a shape of its own. An optional is an array (an optional sequence a list) or
+    None, as it also is if it is not given.
+
     Calls release the GIL, and several threads may call one program at the same time. Programs that keep values from
     call to call do one call after another. Raises ShapeError where an input does not fit, and RunFailed.
     """
@@ -67,8 +74,9 @@ class Program(_freestone.Program):
         self.name = name
         self.statistics = statistics
         """What the compiler says of the compilation; None for a loaded file."""
-        self.inputs = _values(self._inputs)
-        self.outputs = _values(self._outputs)
+        input_kinds, output_kinds = self._kinds
+        self.inputs = _values(self._inputs, input_kinds)
+        self.outputs = _values(self._outputs, output_kinds)
         self.sizes = tuple(Size(*size) for size in self._sizes)
         """The symbolic sizes."""
         self._inspect = inspect
@@ -100,7 +108,7 @@ class Program(_freestone.Program):
         return "\n".join(lines + [f"  size   {size}" for size in self.sizes]) + ">"
 
     def _repr_html_(self) -> str:
-        rows = [(kind, value.name, f"{value.dtype}[{', '.join(map(str, value.shape))}]")
+        rows = [(kind, value.name, str(value).removeprefix(f"{value.name}: "))
                 for kind, values in (("input", self.inputs), ("output", self.outputs)) for value in values]
         rows += [("size", size.name, str(size).partition(" in ")[2]) for size in self.sizes]
         body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)

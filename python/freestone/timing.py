@@ -60,6 +60,8 @@ def bench(program: Program, seconds: float, sizes: dict[str, int]) -> Timing:
     random = numpy.random.default_rng(0)
     inputs: dict[str, Any] = {}
     for value in program.inputs:
+        if value.kind != "tensor":
+            raise InvalidArgument(f"input '{value.name}' is no tensor: random inputs are tensors")
         shape, dtype = shapes[value.name], _dtype_of(value)
         inputs[value.name] = (random.random(shape, dtype=numpy.float32).astype(dtype) if "float" in value.dtype
                               else numpy.zeros(shape, dtype))

@@ -84,16 +84,42 @@ Program::Arguments Program::arguments() const {
   arguments.inputs.resize(inputs.size());
   arguments.outputs.resize(outputs.size());
   arguments.given.resize(outputs.size());
+  arguments.sequences.resize(inputs.size());
+  arguments.isSequenceGiven.resize(inputs.size());
   return arguments;
 }
 
 void Program::setInput(Arguments &arguments, size_t index, nb::handle object) {
   const ValueInfo &input = inputs[index];
+  if (!input.isTensor())
+    return setSequence(arguments, index, object);
   if (arguments.inputs[index])
     throw invalid("input '" + input.name + "' is given twice");
   arguments.inputs[index].emplace(object, input.name, input.dtype, TensorArgument::Access::Read);
   if (!arguments.foreign && TensorArgument::isForeign(object))
     arguments.foreign = nb::borrow(object);
+}
+
+/// None is an optional that is absent; an optional tensor is given as it is, other sequences as lists or tuples.
+void Program::setSequence(Arguments &arguments, size_t index, nb::handle object) {
+  const ValueInfo &input = inputs[index];
+  if (arguments.isSequenceGiven[index])
+    throw invalid("input '" + input.name + "' is given twice");
+  arguments.isSequenceGiven[index] = true;
+  if (object.is_none() && input.kind != FREESTONE_SEQUENCE)
+    return;
+  std::deque<TensorArgument> &elements = arguments.sequences[index].emplace();
+  auto add = [&](nb::handle element, const std::string &name) {
+    elements.emplace_back(element, name, input.dtype, TensorArgument::Access::Read);
+    if (!arguments.foreign && TensorArgument::isForeign(element))
+      arguments.foreign = nb::borrow(element);
+  };
+  if (input.kind == FREESTONE_OPTIONAL)
+    return add(object, input.name);
+  if (!nb::isinstance<nb::list>(object) && !nb::isinstance<nb::tuple>(object))
+    throw invalid("input '" + input.name + "' is a sequence; give a list of arrays");
+  for (nb::handle element : object)
+    add(element, input.name + "[" + std::to_string(elements.size()) + "]");
 }
 
 void Program::setOutputs(Arguments &arguments, nb::handle out) {
@@ -148,29 +174,60 @@ nb::object Program::run(nb::dict given, nb::object out) {
   return execute(values);
 }
 
+static void bindSequence(Instance &instance, size_t index, std::optional<std::deque<TensorArgument>> &elements) {
+  if (!elements)
+    return instance.setAbsent(index);
+  std::vector<DLTensor> tensors;
+  for (const TensorArgument &element : *elements)
+    tensors.push_back(*element.get());
+  check(freestone_instance_set_sequence(instance.get(), index, tensors.data(), tensors.size()));
+}
+
+/// A tensor as an array, an optional one as an array or None, a sequence as a list.
+nb::object Program::wrapOutput(std::optional<std::vector<Tensor>> made, size_t index, nb::handle like) {
+  freestone_value_kind kind = outputs[index].kind;
+  if (!made || (kind == FREESTONE_OPTIONAL && made->empty()))
+    return nb::none();
+  if (kind == FREESTONE_TENSOR || kind == FREESTONE_OPTIONAL)
+    return wrapTensor(std::move(made->front()), like);
+  nb::list elements;
+  for (Tensor &element : *made)
+    elements.append(wrapTensor(std::move(element), like));
+  return elements;
+}
+
 nb::object Program::execute(Arguments &arguments) {
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!arguments.inputs[i])
+    if (inputs[i].isTensor() ? !arguments.inputs[i]
+                             : inputs[i].kind == FREESTONE_SEQUENCE && !arguments.isSequenceGiven[i])
       throw invalid("input '" + inputs[i].name + "' is missing; the model takes " + listNames(inputs));
-  std::vector<Tensor> made;
-  made.reserve(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i].isTensor() && arguments.given[i])
+      throw invalid("out can't hold output '" + outputs[i].name + "', which is no tensor");
+  std::vector<std::optional<std::vector<Tensor>>> made(outputs.size());
   {
     nb::gil_scoped_release released;
     Lease instance(*this);
     for (size_t i = 0; i < inputs.size(); ++i)
-      check(freestone_instance_set_input(instance->get(), i, arguments.inputs[i]->get()));
+      if (inputs[i].isTensor())
+        check(freestone_instance_set_input(instance->get(), i, arguments.inputs[i]->get()));
+      else
+        bindSequence(*instance, i, arguments.sequences[i]);
     for (size_t i = 0; i < outputs.size(); ++i)
-      check(freestone_instance_set_output(instance->get(), i,
-                                          arguments.outputs[i] ? arguments.outputs[i]->get() : nullptr));
+      if (outputs[i].isTensor())
+        check(freestone_instance_set_output(instance->get(), i,
+                                            arguments.outputs[i] ? arguments.outputs[i]->get() : nullptr));
     instance->run();
     for (size_t i = 0; i < outputs.size(); ++i)
-      if (!arguments.given[i])
-        made.push_back(instance->output(i));
+      if (!outputs[i].isTensor())
+        made[i] = instance->sequence(i);
+      else if (!arguments.given[i])
+        made[i].emplace().push_back(instance->output(i));
   }
   nb::object result = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
-  auto next = made.begin();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    nb::object value = arguments.given[i] ? arguments.given[i] : wrapTensor(std::move(*next++), arguments.foreign);
+    nb::object value =
+        arguments.given[i] ? arguments.given[i] : wrapOutput(std::move(made[i]), i, arguments.foreign);
     if (outputs.size() == 1)
       return value;
     PyTuple_SetItem(result.ptr(), static_cast<Py_ssize_t>(i), value.release().ptr());
@@ -240,6 +297,16 @@ static nb::tuple describeValues(const std::vector<ValueInfo> &values) {
   return nb::tuple(list);
 }
 
+static nb::tuple describeKinds(const std::vector<ValueInfo> &values) {
+  nb::list list;
+  for (const ValueInfo &value : values)
+    list.append(value.kind == FREESTONE_SEQUENCE            ? "sequence"
+                : value.kind == FREESTONE_OPTIONAL          ? "optional"
+                : value.kind == FREESTONE_OPTIONAL_SEQUENCE ? "optional sequence"
+                                                            : "tensor");
+  return nb::tuple(list);
+}
+
 static nb::tuple describeSizes(const Artifact &artifact) {
   nb::list list;
   for (size_t i = 0; i < freestone_artifact_symbol_count(artifact.get()); ++i) {
@@ -295,6 +362,13 @@ void python::addProgram(nb::module_ &module) {
       .def_prop_ro(
           "_outputs", [](const Program &program) { return describeValues(program.artifact().outputs()); },
           nb::for_getter(nb::sig("def _outputs(self, /) -> tuple[tuple[str, str, tuple[str, ...]], ...]")))
+      .def_prop_ro(
+          "_kinds",
+          [](const Program &program) {
+            return nb::make_tuple(describeKinds(program.artifact().inputs()),
+                                  describeKinds(program.artifact().outputs()));
+          },
+          nb::for_getter(nb::sig("def _kinds(self, /) -> tuple[tuple[str, ...], tuple[str, ...]]")))
       .def_prop_ro(
           "_sizes", [](const Program &program) { return describeSizes(program.artifact()); },
           nb::for_getter(nb::sig("def _sizes(self, /) -> tuple[tuple[str, int, int | None, int, bool], ...]")))

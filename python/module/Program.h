@@ -66,12 +66,16 @@ private:
   /// The arguments of a call, by number of input and output.
   struct Arguments {
     std::deque<std::optional<TensorArgument>> inputs, outputs;
+    std::deque<std::optional<std::deque<TensorArgument>>> sequences; ///< of inputs that are no tensors; none: absent
+    std::vector<bool> isSequenceGiven;
     std::vector<nanobind::object> given; ///< objects that receive outputs; null: none
     nanobind::object foreign;            ///< the first input that is no NumPy array
   };
 
   nanobind::object execute(Arguments &arguments);
   void setInput(Arguments &arguments, size_t index, nanobind::handle object);
+  void setSequence(Arguments &arguments, size_t index, nanobind::handle object);
+  nanobind::object wrapOutput(std::optional<std::vector<Tensor>> made, size_t index, nanobind::handle like);
   void setOutputs(Arguments &arguments, nanobind::handle out);
   Arguments arguments() const;
 

@@ -44,6 +44,9 @@ TEST(Descriptor, SurvivesEncoding) {
     EXPECT_EQ(encode(*decoded), bytes);
     EXPECT_EQ(decoded->entries[0].symbols[0].upper, INT64_MAX);
   }
+  Result<Descriptor> sequences = decode(encode(test::describeTwice()));
+  ASSERT_TRUE(sequences.ok()) << sequences.status().message();
+  EXPECT_EQ(toJson(*sequences), toJson(test::describeTwice()));
   Result<Descriptor> decoded = decode(encode(test::describeTrain()));
   ASSERT_TRUE(decoded.ok()) << decoded.status().message();
   EXPECT_EQ(toJson(*decoded), toJson(test::describeTrain()));
@@ -90,7 +93,7 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[3].kind = BufferKind::Arena; }),
                   "no buffer of its kind");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].kind = BufferKind::Output; }), "not exactly one");
-  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].kind = ValueKind::Sequence; }), "kind");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].kind = ValueKind::String; }), "kind");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.weights[0].bytes = 12; }), "bytes");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.weights[0].shape = {INT64_MAX, 8}; }), "bytes");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.name = "other"; }), "no entry 'main'");
@@ -117,6 +120,30 @@ TEST(Descriptor, RefusesStatesThatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[0].panelAxis = d.states[0].panelWidth = 2; }), "panels");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[1].panelWidth = 1; }), "panels that it does not fill");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[1].name = "fc.weight"; }), "two states");
+}
+
+TEST(Descriptor, RefusesSequencesThatItCannotTrust) {
+  auto refusalAfter = [](auto change) {
+    Descriptor descriptor = test::describeTwice();
+    change(descriptor, descriptor.entries[0]);
+    return refusal(descriptor);
+  };
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].sizes = 1; }), "no part of its own");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].sizes = 9; }), "no part of its own");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].sizes = 3; }), "no part of its own");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].presence = -1; }), "no part of its own");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].openAxes = {2}; }), "does not have");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].openAxes = {0, 0}; }), "does not have");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].openNames = {}; }), "without names");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].kind = ValueKind::Tensor; }), "is no stack");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[1].kind = ValueKind::Part; }), "part");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[2].kind = ValueKind::Tensor; }), "part");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) {
+                    e.inputs[1].shape.clear();
+                    e.inputs[1].dimSlots.clear();
+                    e.symbols[2] = {"p", 0, 1, SymbolSource::RunTime, -1, -1, 6};
+                  }),
+                  "a stack without a length");
 }
 
 TEST(Descriptor, NamesTheFieldThatIsWrong) {

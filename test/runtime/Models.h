@@ -18,6 +18,7 @@ inline Artifact loadReverse() { return loadBytes(packReverse()); }
 inline Artifact loadLookup() { return loadBytes(packProgram("Lookup", describeLookup())); }
 inline Artifact loadPhases() { return loadBytes(packProgram("Phases", describePhases())); }
 inline Artifact loadNonzero() { return loadBytes(packProgram("Nonzero", describeNonzero())); }
+inline Artifact loadTwice() { return loadBytes(packProgram("Twice", describeTwice())); }
 inline Artifact loadTrain() { return loadBytes(packTrain()); }
 
 inline std::vector<float> ramp(int64_t n) {

@@ -113,6 +113,28 @@ Descriptor test::describeNonzero() {
   return describe("nonzero", main);
 }
 
+Descriptor test::describeTwice() {
+  Entry main;
+  main.symbols = {dimSymbol("n", 0, 0, 8), dimSymbol("m", 0, 1), dimSymbol("p", 1, 0, 1)};
+  main.slotCount = 9;
+  TensorInfo x = {"x", DType::f32, ValueKind::OptionalSequence, {"n", "m", "2"}, {0, 1, 7}, 0, {0}, {""}, 2, 3};
+  TensorInfo y = {"y", DType::f32, ValueKind::OptionalSequence, {"n", "m", "2"}, {0, 1, 7}, 4, {0}, {""}, 1, 2};
+  main.inputs = {x,
+                 {"bias", DType::f32, ValueKind::Optional, {"p"}, {2}, 1},
+                 {"sizes of x", DType::i64, ValueKind::Part, {"n", "1"}, {0, 6}, 2},
+                 {"presence of x", DType::i1, ValueKind::Part, {}, {}, 3}};
+  main.outputs = {y,
+                  {"sizes of y", DType::i64, ValueKind::Part, {"n", "1"}, {0, 6}, 5},
+                  {"presence of y", DType::i1, ValueKind::Part, {}, {}, 6}};
+  for (int64_t bytes : {3, 4, 5, 6})
+    main.buffers.push_back(bufferOf(BufferKind::Input, bytes));
+  for (int64_t bytes : {3, 5, 6})
+    main.buffers.push_back(bufferOf(BufferKind::Output, bytes));
+  main.phases = {{"twice", "p0", {0, 1, 2, 3, 4, 5, 6}}};
+  main.scratchSlot = 8;
+  return describe("twice", main);
+}
+
 Descriptor test::describeTrain() {
   Entry main;
   main.slotCount = 4;
