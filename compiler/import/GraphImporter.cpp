@@ -131,6 +131,9 @@ void GraphImporter::inlineBody(Node &node, const onnx::FunctionProto &function, 
   }
   SaveAndRestore<int> deeper(depth, depth + 1);
   Scope scope;
+  // Bodies that a node has, as SequenceMap does, see the values around it; ONNX's own names do not hide them.
+  if (!modelFunction(node.proto))
+    scope.outer = &caller;
   for (const onnx::OperatorSetIdProto &set : function.opset_import())
     scope.opsets[set.domain()] = set.version();
   for (const auto &[domain, version] : caller.opsets)

@@ -13,7 +13,8 @@ namespace freestone::importer {
 
 /// The visible names, with their values.
 struct Scope {
-  /// The enclosing scope of a region; null for functions, which capture nothing.
+  /// The enclosing scope of a region, or of an operator's definition; null for functions of the model, which capture
+  /// nothing.
   const Scope *outer = nullptr;
   llvm::StringMap<ModelValue> values;
   /// Version of the operator set of each domain.

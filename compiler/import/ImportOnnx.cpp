@@ -211,11 +211,13 @@ void ModelImport::importSequence(const onnx::ValueInfoProto &info, const StringS
   if (!elementTypeOf(builder->getContext(), element->elem_type()))
     return addUnsupported("input", info.name(),
                           "elements of type " + onnxTypeName(element->elem_type()) + " are not supported");
-  if (!element->has_shape())
-    return addUnsupported("input", info.name(), "the rank of its elements is not known");
+  std::optional<int64_t> rank = element->has_shape() ? std::optional<int64_t>(element->shape().dim_size())
+                                                     : rankOfInserted(graph, info.name());
+  if (!rank)
+    return addUnsupported("input", info.name(), "the rank of its elements is not known; declare their shape");
   if (options.keepWeights)
     return addUnsupported("input", info.name(), "a model that is trained takes no " + typeText(info.type()));
-  SequenceInput input = describeInput(*builder, info, tensorSizes);
+  SequenceInput input = describeInput(*builder, info, *rank, tensorSizes);
   sequenceInputs.push_back({input, addInput(info.name(), input.stack)});
 }
 

@@ -55,7 +55,18 @@ ModelValue SequenceInput::value(Tensor stack, Tensor sizes, Tensor presence) con
   return presence ? ModelValue::optionalSequence(sequence, presence) : sequence;
 }
 
-SequenceInput importer::describeInput(ModelBuilder &builder, const onnx::ValueInfoProto &info,
+std::optional<int64_t> importer::rankOfInserted(const onnx::GraphProto &graph, StringRef input) {
+  for (const onnx::NodeProto &node : graph.node()) {
+    if (node.op_type() != "SequenceInsert" || node.input_size() < 2 || node.input(0) != input)
+      continue;
+    for (const onnx::ValueInfoProto &info : graph.input())
+      if (info.name() == node.input(1) && info.type().tensor_type().has_shape())
+        return info.type().tensor_type().shape().dim_size();
+  }
+  return std::nullopt;
+}
+
+SequenceInput importer::describeInput(ModelBuilder &builder, const onnx::ValueInfoProto &info, int64_t rank,
                                       const StringSet<> &tensorSizes) {
   const onnx::TypeProto::Tensor &element = *elementTypeOf(info.type());
   SizeFacts &facts = builder.sizeFacts();
@@ -64,7 +75,9 @@ SequenceInput importer::describeInput(ModelBuilder &builder, const onnx::ValueIn
   bool isOptional = input.port.kind == SequencePort::Kind::Optional;
   sym::Interval lengths = isOptional ? sym::Interval{0, 1} : sym::Interval::size();
   Shape shape = {facts.fresh(info.name() + "_length", SymbolOrigin::Dimension, lengths)};
-  for (auto [axis, dim] : enumerate(element.shape().dim())) {
+  for (int axis = 0; axis < rank; ++axis) {
+    const auto &dim = element.has_shape() ? element.shape().dim(axis)
+                                          : onnx::TensorShapeProto::Dimension::default_instance();
     if (dim.has_dim_value() && dim.dim_value() >= 0) {
       shape.push_back(builder.size(dim.dim_value()));
       continue;
@@ -75,7 +88,7 @@ SequenceInput importer::describeInput(ModelBuilder &builder, const onnx::ValueIn
                                  : facts.symbol(name, SymbolOrigin::Dimension, sym::Interval::size()));
     // A single element has no other beside it.
     if (!isOptional && !tensorSizes.contains(name)) {
-      input.open.push_back({int64_t(axis), name});
+      input.open.push_back({axis, name});
       input.port.openAxes.push_back(axis);
       input.port.openNames.push_back(name);
     }

@@ -138,6 +138,9 @@ static Tensor readElement(Node &node, const ModelValue &sequence, Tensor place,
   if (!sequence.tensor || !place)
     return {};
   ModelBuilder &builder = node.builder();
+  // Other places are checked where an element is read; elements without room never are.
+  if (!builder.makeAtMost(builder.size(1), sequence.tensor.dim(0), "an empty sequence or optional has no element"))
+    return {};
   Tensor x = gather(sequence.tensor, place, 0);
   Tensor sizes = sequence.sizes ? gather(sequence.sizes, place, 0) : Tensor();
   for (auto [index, open] : enumerate(sequence.open)) {
