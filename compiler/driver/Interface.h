@@ -35,8 +35,8 @@ typedef struct freestone_compile_progress {
   size_t struct_size;
   const char *phase; // that has begun or goes on: "import", "graph", "tile", "tune", "task", "sizes", "code",
                      // "package"; and "wait", while another process makes the same code
-  int64_t done;  // programs compiled so far; reported after each in "code"
-  int64_t total; // number of programs; 0 in other phases
+  int64_t done;      // programs compiled so far; reported after each in "code"
+  int64_t total;     // number of programs; 0 in other phases
 } freestone_compile_progress;
 
 // Set `struct_size`, zero the rest, then fill. Strings are UTF-8, owned by the caller, and only read during the call.
@@ -93,8 +93,8 @@ typedef struct freestone_compiler_result {
 } freestone_compiler_result;
 
 // A tensor for the interpreter: C-contiguous, little-endian, i1 as one byte 0/1 an element. The elements of a sequence
-// are several tensors of one name, in order; among the outputs, one of rank -1 without data comes before them. An optional
-// sequence that is not there is one without a type.
+// are several tensors of one name, in order; among the outputs, one of rank -1 without data comes before them. An
+// optional sequence that is not there is one without a type.
 typedef struct freestone_plain_tensor {
   const char *name; // name of the graph's input or output
   const char *type; // as in MLIR: f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 i1
@@ -211,7 +211,8 @@ typedef struct freestone_compiler_interface {
 #ifdef FREESTONE_COMPILER_BUILD
 __attribute__((visibility("default")))
 #endif
-const freestone_compiler_interface *freestone_compiler(void);
+const freestone_compiler_interface *
+freestone_compiler(void);
 
 // The symbol's type, for dlsym.
 typedef const freestone_compiler_interface *(*freestone_compiler_function)(void);

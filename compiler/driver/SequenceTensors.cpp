@@ -138,8 +138,7 @@ FailureOr<std::vector<interpreter::HostTensor>> InputBinder::bind(std::string &e
   }
   std::vector<interpreter::HostTensor> inputs;
   for (auto [info, view, type] : llvm::zip_equal(entry.inputs, views, function.getArgumentTypes()))
-    inputs.push_back(
-        interpreter::HostTensor::allocate(cast<graph::TensorType>(type).getElementType(), view->shape));
+    inputs.push_back(interpreter::HostTensor::allocate(cast<graph::TensorType>(type).getElementType(), view->shape));
   for (size_t index = 0; index < runtime::countValues(entry.inputs); ++index) {
     const runtime::TensorInfo &info = entry.inputs[index];
     std::vector<char> &bytes = inputs[index].bytes;

@@ -29,9 +29,7 @@ void FunctionBuilder::check(mlir::Operation *op) {
              " are only moved and cast; cast them first");
 }
 
-Expr FunctionBuilder::freshCount(StringRef stem, Expr most) {
-  return facts.freshCount(stem, current(most));
-}
+Expr FunctionBuilder::freshCount(StringRef stem, Expr most) { return facts.freshCount(stem, current(most)); }
 
 Tensor FunctionBuilder::fromValue(mlir::Value value) {
   if (stopped())

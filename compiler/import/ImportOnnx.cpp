@@ -174,8 +174,8 @@ Element ModelImport::statedElement(StringRef input, bool isFloat, int64_t number
 
 Tensor ModelImport::addInput(StringRef name, graph::TensorType type) {
   inputNames.push_back(name.str());
-  return builder->fromValue(builder->function().getBody().front().addArgument(
-      type, mlir::NameLoc::get(builder->getStringAttr(name))));
+  return builder->fromValue(
+      builder->function().getBody().front().addArgument(type, mlir::NameLoc::get(builder->getStringAttr(name))));
 }
 
 /// `leastSize` is set for inputs whose elements determine sizes.
@@ -211,8 +211,8 @@ void ModelImport::importSequence(const onnx::ValueInfoProto &info, const StringS
   if (!elementTypeOf(builder->getContext(), element->elem_type()))
     return addUnsupported("input", info.name(),
                           "elements of type " + onnxTypeName(element->elem_type()) + " are not supported");
-  std::optional<int64_t> rank = element->has_shape() ? std::optional<int64_t>(element->shape().dim_size())
-                                                     : rankOfInserted(graph, info.name());
+  std::optional<int64_t> rank =
+      element->has_shape() ? std::optional<int64_t>(element->shape().dim_size()) : rankOfInserted(graph, info.name());
   if (!rank)
     return addUnsupported("input", info.name(), "the rank of its elements is not known; declare their shape");
   if (options.keepWeights)

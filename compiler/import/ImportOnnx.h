@@ -69,8 +69,8 @@ struct SequencePort {
   std::string name;
   bool isInput = false;
   Kind kind = Kind::Sequence;
-  /// The dimensions in which elements differ, and what the model calls these sizes. They are a tensor, [length, these] x
-  /// i64.
+  /// The dimensions in which elements differ, and what the model calls these sizes. They are a tensor, [length, these]
+  /// x i64.
   std::vector<int64_t> openAxes = {};
   std::vector<std::string> openNames = {};
   std::string sizes = {};

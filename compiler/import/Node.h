@@ -25,8 +25,8 @@ struct ModelValue {
   ModelValue(Tensor tensor) : kind(Kind::Tensor), tensor(tensor) {}
   static ModelValue sequence(std::vector<ModelValue> elements);
   /// A sequence of tensors in a tensor, along its first dimension: its length may depend on the run. Along the open
-  /// dimensions of its elements the stack has room for the greatest, and `sizes`, [length, open dimensions] x i64, tells
-  /// how much of it each one takes.
+  /// dimensions of its elements the stack has room for the greatest, and `sizes`, [length, open dimensions] x i64,
+  /// tells how much of it each one takes.
   static ModelValue stacked(Tensor stack, Tensor sizes = {}, llvm::SmallVector<OpenSize> open = {});
   static ModelValue optional(std::vector<ModelValue> content);
   /// An optional tensor that only the run knows: the only element of a stacked sequence, or none.

@@ -76,8 +76,8 @@ SequenceInput importer::describeInput(ModelBuilder &builder, const onnx::ValueIn
   sym::Interval lengths = isOptional ? sym::Interval{0, 1} : sym::Interval::size();
   Shape shape = {facts.fresh(info.name() + "_length", SymbolOrigin::Dimension, lengths)};
   for (int axis = 0; axis < rank; ++axis) {
-    const auto &dim = element.has_shape() ? element.shape().dim(axis)
-                                          : onnx::TensorShapeProto::Dimension::default_instance();
+    const auto &dim =
+        element.has_shape() ? element.shape().dim(axis) : onnx::TensorShapeProto::Dimension::default_instance();
     if (dim.has_dim_value() && dim.dim_value() >= 0) {
       shape.push_back(builder.size(dim.dim_value()));
       continue;

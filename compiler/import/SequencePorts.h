@@ -29,16 +29,15 @@ struct SequenceInput {
   ModelValue value(Tensor stack, Tensor sizes, Tensor presence) const;
 };
 
-/// Describes an input whose elements have a known type, and this rank. Sizes that are named like those of tensors, which
-/// `tensorSizes` has, are the same for all elements; others that are not constant are open.
+/// Describes an input whose elements have a known type, and this rank. Sizes that are named like those of tensors,
+/// which `tensorSizes` has, are the same for all elements; others that are not constant are open.
 SequenceInput describeInput(ModelBuilder &builder, const onnx::ValueInfoProto &info, int64_t rank,
                             const llvm::StringSet<> &tensorSizes);
 
 /// The tensors of the program that an output consists of, with their names: first the stack. None, and a refusal, if it
 /// can't be one.
-llvm::SmallVector<std::pair<std::string, Tensor>> describeOutput(ModelBuilder &builder,
-                                                                 const onnx::ValueInfoProto &info,
-                                                                 const ModelValue &value, SequencePort &port);
+llvm::SmallVector<std::pair<std::string, Tensor>>
+describeOutput(ModelBuilder &builder, const onnx::ValueInfoProto &info, const ModelValue &value, SequencePort &port);
 
 } // namespace freestone::importer
 

@@ -171,7 +171,6 @@ public:
   explicit Artifact(freestone_artifact *loaded) : handle(loaded, freestone_artifact_release) {}
 
 private:
-
   template <typename Getter> std::vector<ValueInfo> collect(size_t count, Getter getter) const {
     std::vector<ValueInfo> values;
     for (size_t i = 0; i < count; ++i) {
@@ -291,8 +290,8 @@ public:
     check(freestone_instance_take_output(get(), index, &taken));
     return Tensor(taken);
   }
-  /// The elements of a sequence, or the content of an optional; nothing for an optional sequence that is not there. They
-  /// stay valid as `output` does.
+  /// The elements of a sequence, or the content of an optional; nothing for an optional sequence that is not there.
+  /// They stay valid as `output` does.
   std::optional<std::vector<Tensor>> sequence(size_t index) {
     int64_t length = 0;
     check(freestone_instance_output_length(get(), index, &length));

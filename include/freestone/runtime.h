@@ -397,10 +397,10 @@ FREESTONE_API freestone_status freestone_instance_set_output(freestone_instance 
 
 /* ---- Sequences and optionals ----
  *
- * An input or output that is no tensor has elements: a sequence any number, an optional one or none. They are tensors of
- * one dtype and rank, each of a shape of its own, unless the value's shape says that a size is the same for all. Sizes
- * of one name in several inputs are equal in elements at the same place. The functions for tensors refuse such values,
- * and these refuse tensors, with INVALID_ARGUMENT.
+ * An input or output that is no tensor has elements: a sequence any number, an optional one or none. They are tensors
+ * of one dtype and rank, each of a shape of its own, unless the value's shape says that a size is the same for all.
+ * Sizes of one name in several inputs are equal in elements at the same place. The functions for tensors refuse such
+ * values, and these refuse tensors, with INVALID_ARGUMENT.
  *
  *   freestone_instance_set_sequence(instance, 0, elements, 3);
  *   freestone_instance_run(instance);
@@ -454,8 +454,8 @@ typedef struct freestone_size {
 FREESTONE_API freestone_status freestone_instance_plan_memory(freestone_instance *instance, const freestone_size *sizes,
                                                               size_t size_count, freestone_memory_need *need);
 
-/* The dimensions of an input or an output, or of its greatest element (`rank` values; upper bounds for those that only a
- * run determines) at these values of the size symbols; nothing is reserved. Errors: as plan_memory. */
+/* The dimensions of an input or an output, or of its greatest element (`rank` values; upper bounds for those that only
+ * a run determines) at these values of the size symbols; nothing is reserved. Errors: as plan_memory. */
 FREESTONE_API freestone_status freestone_instance_plan_input(freestone_instance *instance, const freestone_size *sizes,
                                                              size_t size_count, size_t index, int64_t *dims);
 FREESTONE_API freestone_status freestone_instance_plan_output(freestone_instance *instance, const freestone_size *sizes,

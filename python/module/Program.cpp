@@ -226,8 +226,7 @@ nb::object Program::execute(Arguments &arguments) {
   }
   nb::object result = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    nb::object value =
-        arguments.given[i] ? arguments.given[i] : wrapOutput(std::move(made[i]), i, arguments.foreign);
+    nb::object value = arguments.given[i] ? arguments.given[i] : wrapOutput(std::move(made[i]), i, arguments.foreign);
     if (outputs.size() == 1)
       return value;
     PyTuple_SetItem(result.ptr(), static_cast<Py_ssize_t>(i), value.release().ptr());
@@ -340,8 +339,7 @@ void python::addProgram(nb::module_ &module) {
       .def("run_in_place", &Program::runInPlace,
            nb::sig("def run_in_place(self, inputs: list[typing.Any], outputs: list[typing.Any]) -> None"),
            "Runs on the memory of tensors of PyTorch, contiguous and of the right types, which is not checked.")
-      .def("place_states", &Program::placeStates,
-           nb::sig("def place_states(self, tensors: list[typing.Any]) -> None"),
+      .def("place_states", &Program::placeStates, nb::sig("def place_states(self, tensors: list[typing.Any]) -> None"),
            "Places the states in the memory of tensors of PyTorch, in order: runs read and write them there.")
       .def_prop_ro("state_names",
                    [](const Program &program) {

@@ -65,11 +65,11 @@ struct TensorInfo {
   std::vector<std::string> shape; ///< for messages: "b", "4*s", "768"; one for each of `dimSlots`
   std::vector<int64_t> dimSlots;  ///< slot of each dimension
   int64_t buffer = -1;            ///< its buffer, of kind Input or Output
-  /// Of a stack: the dimensions of an element, ascending, in which elements differ, and the names of these sizes. Inputs
-  /// have equal sizes of one name in elements at the same place; empty names are no names.
-  std::vector<int64_t> openAxes;
-  std::vector<std::string> openNames;
-  int64_t sizes = -1;    ///< of a stack with open dimensions: the input (output) [length, open dimensions] x i64 with them
+  /// Of a stack: the dimensions of an element, ascending, in which elements differ, and the names of these sizes.
+  /// Inputs have equal sizes of one name in elements at the same place; empty names are no names.
+  std::vector<int64_t> openAxes = {};
+  std::vector<std::string> openNames = {};
+  int64_t sizes = -1; ///< of a stack with open dimensions: the input (output) [length, open dimensions] x i64 with them
   int64_t presence = -1; ///< of an optional sequence: the input (output) [] x i1 that tells whether it is there
 
   bool isStack() const { return kind != ValueKind::Tensor && kind != ValueKind::Part; }

@@ -14,8 +14,9 @@ namespace {
 /// The text of an enumeration's values, in order from 0.
 template <typename Enum> constexpr std::string_view spellings[1] = {};
 template <> constexpr std::string_view spellings<SymbolSource>[] = {"input-dim", "input-element", "run-time"};
-template <> constexpr std::string_view spellings<ValueKind>[] = {"tensor",   "sequence",         "optional",
-                                                                "string",   "optional-sequence", "part"};
+template <>
+constexpr std::string_view spellings<ValueKind>[] = {"tensor", "sequence",          "optional",
+                                                     "string", "optional-sequence", "part"};
 template <> constexpr std::string_view spellings<Space::Dealing>[] = {"by-time", "evenly"};
 template <> constexpr std::string_view spellings<Phase::Begin>[] = {"apart", "together"};
 template <>

@@ -14,8 +14,8 @@ Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry,
     : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
       planner(entry, functions.bind, Dealer(entry, workers, !options.switches.deals)), inputs(entry.inputs.size()),
       sequences(entry.inputs.size()), outputs(entry.outputs.size()),
-      queueDepth(options.queueDepth ? options.queueDepth : 2),
-      switches(options.switches), lastUses(findLastUses(entry, this->artifact->descriptor().states.size())),
+      queueDepth(options.queueDepth ? options.queueDepth : 2), switches(options.switches),
+      lastUses(findLastUses(entry, this->artifact->descriptor().states.size())),
       turnSpinPolicy(switches.spin ? SpinPolicy::Spin::Shortly : SpinPolicy::Spin::Never) {
   symbols.reserve(entry.symbols.size());
   addPlace(workers);
@@ -295,9 +295,9 @@ Status Instance::bindSymbols() {
     bool isDim = symbol.source == SymbolSource::InputDim;
     auto describe = [&] {
       if (info.isStack())
-        return symbol.index == 0 ? "the number of elements of input '" + info.name + "'"
-                                 : "dimension " + std::to_string(symbol.index - 1) + " of the elements of input '" +
-                                       info.name + "'";
+        return symbol.index == 0
+                   ? "the number of elements of input '" + info.name + "'"
+                   : "dimension " + std::to_string(symbol.index - 1) + " of the elements of input '" + info.name + "'";
       return (isDim ? "dimension " : "element ") + std::to_string(symbol.index) + " of input '" + info.name + "'";
     };
     if (!isDim && symbol.index >= view.bytes / dtypeBytes(info.dtype))
@@ -330,8 +330,10 @@ static Status checkShape(const SizePlan &plan, const TensorInfo &info, const Ten
     if (actual == expected || (info.isStack() && view.shape[0] == 0 && axis > 0))
       continue;
     if (info.isStack())
-      return {Code::Mismatch, (axis == 0 ? "the number of elements of " : "dimension " + std::to_string(axis - 1) + " of the elements of ") + std::string(what) + " '" + info.name + "' must be " +
-                                  std::to_string(expected) + ", but is " + std::to_string(actual)};
+      return {Code::Mismatch, (axis == 0 ? "the number of elements of "
+                                         : "dimension " + std::to_string(axis - 1) + " of the elements of ") +
+                                  std::string(what) + " '" + info.name + "' must be " + std::to_string(expected) +
+                                  ", but is " + std::to_string(actual)};
     const std::string &text = info.shape[axis];
     std::string value = std::to_string(expected);
     return {Code::Mismatch, "dimension " + std::to_string(axis) + " of " + what + (" '" + info.name) + "' must be " +
@@ -346,7 +348,8 @@ Status Instance::checkInputs(const SizePlan &plan) const {
       return status;
   for (size_t i = 0; i < countValues(program.inputs); ++i) {
     bool isStack = program.inputs[i].isStack();
-    for (const TensorView &view : isStack ? std::span<const TensorView>(sequences[i]->elements) : std::span(&*inputs[i], 1))
+    for (const TensorView &view :
+         isStack ? std::span<const TensorView>(sequences[i]->elements) : std::span(&*inputs[i], 1))
       if (Status status = checkApart(view, program.inputs[i], "input"); !status.ok())
         return status;
   }
@@ -382,7 +385,8 @@ Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
   };
   for (size_t i = 0; i < countValues(program.inputs); ++i) {
     bool isStack = program.inputs[i].isStack();
-    for (const TensorView &other : isStack ? std::span<const TensorView>(sequences[i]->elements) : std::span(&*inputs[i], 1))
+    for (const TensorView &other :
+         isStack ? std::span<const TensorView>(sequences[i]->elements) : std::span(&*inputs[i], 1))
       if (overlap(view, other))
         return refuse("input", program.inputs[i]);
   }

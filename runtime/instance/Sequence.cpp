@@ -110,7 +110,7 @@ Status Layout::checkElements(const TensorInfo &info, const Sequence &sequence, s
 
 /// Sizes of one name are equal in elements at the same place.
 Status Layout::checkAlike(const TensorInfo &info, const Sequence &sequence) const {
-  for (size_t i = 0; i < entry.inputs.size() && &entry.inputs[i] != &info; ++i) {
+  for (size_t i = 0; &entry.inputs[i] <= &info; ++i) {
     const TensorInfo &other = entry.inputs[i];
     for (size_t open = 0; open < info.openAxes.size(); ++open)
       for (size_t otherOpen = 0; otherOpen < other.openAxes.size(); ++otherOpen) {
@@ -122,8 +122,8 @@ Status Layout::checkAlike(const TensorInfo &info, const Sequence &sequence) cons
           int64_t expected = elements[number].shape[otherAxis], actual = sequence.elements[number].shape[axis];
           if (actual != expected)
             return {Code::Mismatch, describeSize(info, axis, number) + ", " + info.openNames[open] + ", must be " +
-                                        std::to_string(expected) + " as in input '" + other.name + "', but is " +
-                                        std::to_string(actual)};
+                                        std::to_string(expected) + " as dimension " + std::to_string(otherAxis) +
+                                        " in input '" + other.name + "', but is " + std::to_string(actual)};
         }
       }
   }
@@ -204,8 +204,7 @@ void *freestone::runtime::inPlace(const Sequence &sequence, const TensorView &st
   return first;
 }
 
-void freestone::runtime::pack(const Sequence &sequence, const TensorInfo &info, const TensorView &stack,
-                              char *memory) {
+void freestone::runtime::pack(const Sequence &sequence, const TensorInfo &info, const TensorView &stack, char *memory) {
   std::span<const int64_t> room = std::span(stack.shape).subspan(1);
   std::memset(memory, 0, stack.bytes);
   int64_t bytes = sequence.elements.empty() ? 0 : stack.bytes / stack.shape[0];

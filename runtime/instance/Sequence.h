@@ -16,8 +16,8 @@ struct Sequence {
 Status viewSequence(std::span<const DLTensor> elements, const TensorInfo &info, Sequence &sequence);
 
 /// Lays out the inputs that are stacks: the shapes of the stacks, with room for the greatest element of all inputs that
-/// share a size, and of their parts. `inputs` and `sequences` are those of the entry, in its order; stacks and parts get
-/// no data. Errors: Mismatch (elements that differ where they must not).
+/// share a size, and of their parts. `inputs` and `sequences` are those of the entry, in its order; stacks and parts
+/// get no data. Errors: Mismatch (elements that differ where they must not).
 Status layOutStacks(const Entry &entry, std::span<const std::optional<Sequence>> sequences,
                     std::span<std::optional<TensorView>> inputs);
 

@@ -151,9 +151,8 @@ static Status writeDims(Result<std::vector<int64_t>> planned, int64_t *dims) {
 freestone_status freestone_instance_plan_input(freestone_instance *instance, const freestone_size *sizes,
                                                size_t size_count, size_t index, int64_t *dims) {
   return guarded([&] {
-    return withSizes(instance, sizes, size_count, [&](const auto &values) {
-      return writeDims(instance->instance->planInput(values, index), dims);
-    });
+    return withSizes(instance, sizes, size_count,
+                     [&](const auto &values) { return writeDims(instance->instance->planInput(values, index), dims); });
   });
 }
 

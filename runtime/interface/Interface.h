@@ -113,7 +113,7 @@ struct freestone_timeline {
 struct freestone_instance {
   std::unique_ptr<freestone::runtime::Instance> instance;
   freestone::runtime::ShapeTexts inputShapes, outputShapes;
-  std::vector<std::vector<int64_t>> viewShapes; ///< of the last view of each output
+  std::vector<std::vector<int64_t>> viewShapes;                 ///< of the last view of each output
   std::vector<std::vector<std::vector<int64_t>>> elementShapes; ///< of the views of the elements of each output
 
   explicit freestone_instance(std::unique_ptr<freestone::runtime::Instance> created)

@@ -42,7 +42,7 @@ struct PreparedRun {
   Deals deals;
   freestone_run_context context = {};
   std::vector<SmallInput> copies;
-  std::vector<Block> packed; ///< of inputs that are stacks, and of their parts
+  std::vector<Block> packed;                          ///< of inputs that are stacks, and of their parts
   std::vector<std::shared_ptr<OutputMemory>> outputs; ///< null where the caller's memory is bound
   std::vector<bool> isCompact;                        ///< of outputs that are stacks: see `compact`
 

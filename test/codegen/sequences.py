@@ -94,6 +94,14 @@ CASES = {
     "grow (float[6, 2] x, int64 m) => (seq(float[k, 2]) y) { empty = SequenceEmpty() zero = Constant<value_ints = [0]>() one = Constant<value_ints = [1]>() y = Loop<body = b (int64 i, bool c, seq(float[k, 2]) s) => (bool d, seq(float[k, 2]) t) { d = Identity(c) j = Add(i, one) e = Slice(x, zero, j) t = SequenceInsert(s, e) }>(m, , empty) }": [
         ({"x": Y, "m": i64(m)[0]}, {"y": [Y[: i + 1] for i in range(m)]}) for m in (0, 1, 5, 8)
     ],
+    # What a loop inserts is of another size than what is there before.
+    "mixed (float[n, 2] x, float[l, 2] z, int64 m) => (seq(float[k, 2]) y) { s = SequenceConstruct(x) y = Loop<body = b (int64 i, bool c, seq(float[k, 2]) s) => (bool d, seq(float[k, 2]) t) { d = Identity(c) t = SequenceInsert(s, z) }>(m, , s) }": [
+        ({"x": x, "z": z, "m": i64(m)[0]}, {"y": [x, *[z] * m]}) for x, z in ((X, Y), (Y, X)) for m in (0, 3)
+    ],
+    # A branch within a loop chooses what is inserted.
+    "chosen (float[n, 2] x, float[l, 2] z, int64 m) => (seq(float[k, 2]) y) { empty = SequenceEmpty() two = Constant<value_int = 2>() zero = Constant<value_int = 0>() y = Loop<body = b (int64 i, bool c, seq(float[k, 2]) s) => (bool d, seq(float[k, 2]) t) { d = Identity(c) r = Mod(i, two) even = Equal(r, zero) e = If<then_branch = p () => (float[k, 2] u) { u = Identity(x) }, else_branch = q () => (float[k, 2] v) { v = Neg(z) }>(even) t = SequenceInsert(s, e) }>(m, , empty) }": [
+        ({"x": X, "z": Y, "m": i64(m)[0]}, {"y": [-Y if i % 2 else X for i in range(m)]}) for m in (0, 3)
+    ],
     # As many parts as a size and a number say.
     "parts (float[n, 2] x, int64 l) => (seq(float[k, 2]) y) { y = SplitToSequence<axis = 0>(x, l) }": [
         ({"x": Y, "l": i64(l)[0]}, {"y": [Y[i : i + l] for i in range(0, 6, l)]}) for l in (1, 4, 6, 9)
@@ -178,7 +186,10 @@ def main():
     refuse(folder, insert, {"s": [*SEQUENCE, VECTOR], "p": i64(0)[0], "x": X}, "element 3 of input 's' must have rank 2, but has rank 1")
     refuse(folder, insert, {"s": [*SEQUENCE, X.astype(np.int64)], "p": i64(0)[0], "x": X}, "must be f32, but is i64")
     refuse(folder, insert, {"s": [X.T.copy()], "p": i64(0)[0], "x": X}, "dimension 1 of element 0 of input 's' must be 2, but is 4")
-    refuse(folder, both, {"s": rows(2, 3), "t": rows(2, 4)}, "dimension 0 of element 1 of input 't', r, must be 3 as in input 's', but is 4")
+    refuse(folder, both, {"s": rows(2, 3), "t": rows(2, 4)}, "dimension 0 of element 1 of input 't', r, must be 3 as dimension 0 in input 's', but is 4")
+    square = "square (seq(float[n, n]) s) => (seq(float[n, n]) y) { y = SequenceMap<body = b (float[n, n] e) => (float[n, n] f) { f = Add(e, e) }>(s) }"
+    check(folder, square, [({"s": [np.ones((2, 2), np.float32), np.ones((3, 3), np.float32)]}, {"y": [np.full((2, 2), 2), np.full((3, 3), 2)]})])
+    refuse(folder, square, {"s": rows(2, 3)}, "dimension 1 of element 1 of input 's', n, must be 3 as dimension 0 in input 's', but is 2")
     refuse(folder, OPTIONAL, {"o": [VECTOR, VECTOR], "x": VECTOR}, "takes one tensor or none, not 2")
     print(f"{len(CASES)} graphs give what they should")
 

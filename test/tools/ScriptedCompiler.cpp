@@ -86,6 +86,7 @@ static freestone_compiler_result compile(const freestone_compile_options *option
     goSlowly(options);
   std::vector<uint8_t> artifact = word == "lookup"  ? test::packProgram("Lookup", test::describeLookup())
                                   : word == "train" ? test::packTrain()
+                                  : word == "twice" ? test::packProgram("Twice", test::describeTwice())
                                   : word == "partly-random"
                                       ? test::packProgram("Nonzero", test::describeNonzero())
                                       : test::packReverse(/*withWeights=*/!options->strip_weights);

@@ -152,6 +152,16 @@ static uint64_t next(uint64_t &state) {
   return state >> 33;
 }
 
+/// SequenceProto { name: "s", elem_type: TENSOR, tensor_values: two of these }
+static std::vector<uint8_t> sequenceOf(const std::vector<uint8_t> &proto) {
+  std::vector<uint8_t> bytes = {10, 1, 's', 16, 1};
+  for (int element = 0; element < 2; ++element) {
+    bytes.insert(bytes.end(), {26, uint8_t(proto.size())});
+    bytes.insert(bytes.end(), proto.begin(), proto.end());
+  }
+  return bytes;
+}
+
 TEST(Files, damageIsAnErrorAndNeverMore) {
   std::vector<uint8_t> proto = {8, 2, 8, 3, 16, 1, 66, 1, 'x', 74, 24};
   proto.resize(proto.size() + 24, 7);
@@ -159,7 +169,8 @@ TEST(Files, damageIsAnErrorAndNeverMore) {
   std::vector<std::pair<std::vector<uint8_t>, void (*)(Bytes)>> files = {
       {sampleNpz(), [](Bytes bytes) { parseNpz(bytes); }},
       {formatNpy(parseInlineTensor("3x5xf32=random:1")), [](Bytes bytes) { parseNpy(bytes); }},
-      {proto, [](Bytes bytes) { parseTensorProto(bytes); }}};
+      {proto, [](Bytes bytes) { parseTensorProto(bytes); }},
+      {sequenceOf(proto), [](Bytes bytes) { parseContainerProto(bytes); }}};
   uint64_t state = 1;
   for (auto &[original, parse] : files)
     for (int round = 0; round < 3000; ++round) {
@@ -172,10 +183,27 @@ TEST(Files, damageIsAnErrorAndNeverMore) {
     }
 }
 
+TEST(TensorProto, readsSequencesAndOptionals) {
+  std::vector<uint8_t> tensor = {8, 2, 16, 1, 74, 8, 0, 0, 128, 63, 0, 0, 0, 64}, sequence = sequenceOf(tensor);
+  NamedValue value = parseValueProto(sequence);
+  EXPECT_EQ(value.kind, NamedValue::Kind::Sequence);
+  EXPECT_EQ(value.name, "s");
+  ASSERT_EQ(value.elements.size(), 2u);
+  EXPECT_EQ(value.elements[1].number(1), 2);
+  EXPECT_EQ(parseValueProto(tensor).kind, NamedValue::Kind::Tensor);
+  EXPECT_EQ(parseContainerProto(std::vector<uint8_t>{16, 1}).kind, NamedValue::Kind::Sequence);
+  // OptionalProto { elem_type: UNDEFINED }, { elem_type: SEQUENCE, sequence_value: … }, { elem_type: OPTIONAL, … }
+  EXPECT_EQ(parseContainerProto(std::vector<uint8_t>{16, 0}).kind, NamedValue::Kind::Absent);
+  std::vector<uint8_t> optional = {16, 3, 42, uint8_t(sequence.size())};
+  optional.insert(optional.end(), sequence.begin(), sequence.end());
+  EXPECT_EQ(parseContainerProto(optional).elements.size(), 2u);
+  EXPECT_EQ(errorOf([] { parseContainerProto(std::vector<uint8_t>{16, 5, 58, 0}); }),
+            "it holds elements that are no tensors");
+  EXPECT_EQ(errorOf([] { parseContainerProto(std::vector<uint8_t>{26, 9, 8}); }),
+            "it is neither a SequenceProto nor an OptionalProto, or it is truncated");
+}
+
 TEST(TensorProto, recognisesWhatIsNotATensor) {
-  // SequenceProto { name: "s", elem_type: TENSOR }
-  std::vector<uint8_t> sequence = {10, 1, 's', 16, 1};
-  EXPECT_THROW(parseTensorProto(sequence), UnsupportedValue);
   // TensorProto { dims: 1, data_type: STRING, string_data: "a" }
   std::vector<uint8_t> strings = {8, 1, 16, 8, 50, 1, 'a'};
   EXPECT_EQ(errorOf([&] { parseTensorProto(strings); }), "tensors of string are not supported");
@@ -216,5 +244,16 @@ TEST(TensorSource, readsNamesAndFiles) {
   EXPECT_EQ(readInputs("3xf32=1")[0].name, "");
   EXPECT_EQ(errorOf([&] { readInputs("x=" + folder + "/none.npy"); }),
             "can't read " + folder + "/none.npy: No such file or directory");
+  std::vector<NamedValue> values = readValues({"s=2xf32=1", "x=f32=3", "s=3xf32=2", "e=[]"});
+  ASSERT_EQ(values.size(), 3u);
+  EXPECT_EQ(values[0].elements.size(), 2u);
+  EXPECT_EQ(values[0].elements[1].count(), 3);
+  EXPECT_EQ(values[2].kind, NamedValue::Kind::Sequence);
+  EXPECT_TRUE(values[2].elements.empty());
+  writeTensorArchive(folder + "/s.npz", {{"arr_0", &values[0].elements[0]}, {"arr_1", &values[0].elements[1]}});
+  std::vector<NamedValue> archive = readValues({"s=" + folder + "/s.npz"});
+  EXPECT_EQ(archive[0].name, "s");
+  EXPECT_EQ(archive[0].kind, NamedValue::Kind::Sequence);
+  EXPECT_EQ(archive[0].elements[1].count(), 3);
   EXPECT_EQ(errorOf([] { readInputs("x=3"); }), "3: a tensor is a .npy or .pb file, or written as 2x3xf32=0.5");
 }

@@ -18,7 +18,10 @@ static void printValues(const char *title, const Json &values) {
     if (!shape.empty())
       shape.resize(shape.size() - 2);
     std::string kind = value.value("kind", "");
-    std::string of = kind == "sequence" ? "sequence of " : kind == "optional" ? "optional " : kind.empty() ? "" : "optional sequence of ";
+    std::string of = kind == "sequence"   ? "sequence of "
+                     : kind == "optional" ? "optional "
+                     : kind.empty()       ? ""
+                                          : "optional sequence of ";
     fmt::print("{} {}: {}{}[{}]\n", title, value.value("name", ""), of, value.value("type", ""), shape);
   }
 }

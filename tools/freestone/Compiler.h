@@ -88,7 +88,7 @@ public:
   std::string inspect(const CompileOptions &options, const std::string &level) const;
   /// `wide`: floats are returned as f64.
   std::vector<NamedValue> interpret(const CompileOptions &options, const std::vector<NamedValue> &inputs,
-                                     bool wide) const;
+                                    bool wide) const;
   std::string operators() const;
   /// The device that options name, as JSON.
   std::string describeDevice(const CompileOptions &options) const;

@@ -92,8 +92,8 @@ private:
   std::unique_ptr<freestone_instance, decltype(&freestone_instance_release)> instance;
 };
 
-/// The values in the order of `infos`; null for optionals that are not given. Throws Failure (usage) if the names differ
-/// from theirs.
+/// The values in the order of `infos`; null for optionals that are not given. Throws Failure (usage) if the names
+/// differ from theirs.
 std::vector<const NamedValue *> matchInputs(const std::vector<ValueInfo> &infos, const std::vector<NamedValue> &values);
 
 /// Reads every argument of --input.

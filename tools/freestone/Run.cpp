@@ -210,8 +210,10 @@ void addRunVerb(CLI::App &app) {
   addTexts(*verb, "--input", arguments->inputs, formKind,
            "name=file.npy, name=file.pb, file.npz (by names), name=2x3xf32=0.5, name=4xi64=1,2,3,4 or "
            "name=1x16xi64=random:SEED[:LOW:HIGH]; of a sequence, once for each element, name=file.npz or name=[]");
-  addTexts(*verb, "--output", arguments->outputs, newFileKind, "writes an output: name=out.npy, or a sequence: name=out.npz");
-  addText(*verb, "--outputs", arguments->outputsPath, newFileKind, "writes all outputs into one .npz file; elements of a sequence as name/0, name/1, …");
+  addTexts(*verb, "--output", arguments->outputs, newFileKind,
+           "writes an output: name=out.npy, or a sequence: name=out.npz");
+  addText(*verb, "--outputs", arguments->outputsPath, newFileKind,
+          "writes all outputs into one .npz file; elements of a sequence as name/0, name/1, …");
   arguments->runtime.addTo(*verb);
   addNumber(*verb, "--repeat", arguments->repeat, words::wholeFrom(1), "runs so often and prints the times");
   addText(*verb, "--weights", arguments->weightsPath, fileKind,

@@ -190,8 +190,8 @@ static bool runDataSet(const std::string &folder, const std::vector<const NamedV
     std::string found = difference(session.value(i), expected[i], model.outputs()[i].kind == FREESTONE_OPTIONAL,
                                    tolerance, outcome.largestError);
     if (!found.empty()) {
-      outcome.reason = fmt::format("{}: output '{}': {}", fs::path(folder).filename().string(), model.outputs()[i].name,
-                                   found);
+      outcome.reason =
+          fmt::format("{}: output '{}': {}", fs::path(folder).filename().string(), model.outputs()[i].name, found);
       return false;
     }
   }

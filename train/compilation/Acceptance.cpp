@@ -14,12 +14,13 @@ static std::vector<ValueInfo> parsePorts(const Json &ports) {
     // What is not supported has no element type of ours.
     std::optional<freestone_dtype> type = formats::typeFromName(port.at("type").get<std::string>());
     std::string kind = port.value("kind", "");
-    ValueInfo &value = values.emplace_back(
-        ValueInfo{port.at("name"), type.value_or(freestone_dtype{}), {},
-                  kind == "sequence"            ? FREESTONE_SEQUENCE
-                  : kind == "optional"          ? FREESTONE_OPTIONAL
-                  : kind == "optional-sequence" ? FREESTONE_OPTIONAL_SEQUENCE
-                                                : FREESTONE_TENSOR});
+    ValueInfo &value = values.emplace_back(ValueInfo{port.at("name"),
+                                                     type.value_or(freestone_dtype{}),
+                                                     {},
+                                                     kind == "sequence"            ? FREESTONE_SEQUENCE
+                                                     : kind == "optional"          ? FREESTONE_OPTIONAL
+                                                     : kind == "optional-sequence" ? FREESTONE_OPTIONAL_SEQUENCE
+                                                                                   : FREESTONE_TENSOR});
     for (const Json &size : port.at("shape"))
       value.shape.push_back(size.is_string() ? size.get<std::string>() : size.dump());
   }

@@ -26,12 +26,16 @@ mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs) {
     return lhs;
   }
   Shape shape;
-  const SizeFacts &facts = node.builder().sizeFacts();
-  for (auto [l, r] : zip_equal(lhs.getShape(), rhs.getShape()))
-    if (l == r && !facts.dependsOnData(l))
+  SizeFacts &facts = node.builder().sizeFacts();
+  for (auto [l, r] : zip_equal(lhs.getShape(), rhs.getShape())) {
+    if (l == r && !facts.dependsOnData(l)) {
       shape.push_back(l);
-    else
-      shape.push_back(node.builder().sizeFacts().fresh("joined", SymbolOrigin::Data, sym::Interval::size()));
+      continue;
+    }
+    Expr left = facts.greatest(l), right = facts.greatest(r);
+    shape.push_back(left && right ? facts.freshCount("joined", facts.simplify(Expr::max(left, right)))
+                                  : facts.fresh("joined", SymbolOrigin::Data, sym::Interval::size()));
+  }
   return lhs.withShape(shape);
 }
 

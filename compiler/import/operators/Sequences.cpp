@@ -18,13 +18,12 @@ const ModelValue *sequenceInput(Node &node) {
   return nullptr;
 }
 
-/// A constant place in a sequence of this length; `end` says whether the place behind the last is one. Nothing where the
-/// place is not known.
+/// A constant place in a sequence of this length; `end` says whether the place behind the last is one. Nothing where
+/// the place is not known.
 std::optional<int64_t> placeIn(Node &node, int64_t input, int64_t length, bool end) {
   Tensor tensor = node.input(input);
   const Content *content = tensor && tensor.isInteger() ? tensor.constant() : nullptr;
-  std::optional<int64_t> place =
-      content && content->size() == 1 ? content->front().asConstantInteger() : std::nullopt;
+  std::optional<int64_t> place = content && content->size() == 1 ? content->front().asConstantInteger() : std::nullopt;
   if (!place)
     return std::nullopt;
   if (*place < -length || *place >= length + end) {
@@ -45,8 +44,8 @@ void at(Node &node) {
   const ModelValue *sequence = sequenceInput(node);
   if (!sequence)
     return;
-  if (std::optional<int64_t> place = sequence->isStacked() ? std::nullopt
-                                                           : placeIn(node, 1, sequence->elements.size(), false))
+  if (std::optional<int64_t> place =
+          sequence->isStacked() ? std::nullopt : placeIn(node, 1, sequence->elements.size(), false))
     node.setOutput(0, sequence->elements[*place]);
   else if (!node.builder().stopped())
     node.setOutput(0, elementAt(node, stacked(node.builder(), *sequence), 1));
@@ -138,7 +137,8 @@ ModelValue splitToStack(Node &node, Tensor x, int64_t axis, Expr each, bool drop
   if (length.isConstant(1))
     return ModelValue::stacked(dropsAxis ? squeeze(stack, {axis + 1}) : stack);
   Tensor starts = iota(builder, {count, one}, 0, builder.getI64Type()) * length;
-  return ModelValue::stacked(stack, min(builder.integer(extent) - starts, builder.integer(length)), SmallVector<OpenSize>{OpenSize{axis}});
+  return ModelValue::stacked(stack, min(builder.integer(extent) - starts, builder.integer(length)),
+                             SmallVector<OpenSize>{OpenSize{axis}});
 }
 
 void splitToSequence(Node &node) {

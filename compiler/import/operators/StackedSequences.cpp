@@ -16,15 +16,22 @@ static StackForm formOfStack(const ModelValue &value) {
 static Expr roomFor(ModelBuilder &builder, Expr size) {
   Expr room = builder.sizeFacts().greatest(size);
   if (!room)
-    builder.refuse("nothing limits the sizes of what a sequence holds");
+    builder.refuse("nothing limits the sizes of what a sequence holds; give the sizes of the inputs limits (--dim)");
   return room;
 }
 
+/// Refuses tensors of another type or rank than those of a form.
+static bool requireAlike(ModelBuilder &builder, const StackForm &form, mlir::Type elementType, size_t rank) {
+  if (form.elementType == elementType && form.room.size() == rank)
+    return true;
+  builder.refuse("a sequence whose length only the run knows holds tensors of other ranks or types; keep them in "
+                 "sequences of their own");
+  return false;
+}
+
 std::optional<StackForm> importer::joinForms(ModelBuilder &builder, const StackForm &a, const StackForm &b) {
-  if (a.elementType != b.elementType || a.room.size() != b.room.size()) {
-    builder.refuse("a sequence whose length only the run knows holds tensors of other ranks or types");
+  if (!requireAlike(builder, a, b.elementType, b.room.size()))
     return std::nullopt;
-  }
   StackForm form = {a.elementType, {}, {}};
   for (auto [axis, one, other] : enumerate(a.room, b.room)) {
     bool isOpen = one != other || a.isOpen(axis) || b.isOpen(axis);
@@ -63,8 +70,8 @@ std::optional<StackForm> importer::formOf(ModelBuilder &builder, const ModelValu
 static std::pair<Tensor, Tensor> place(ModelBuilder &builder, Tensor x, const StackForm &form) {
   if (!x)
     return {};
-  if (x.rank() != int64_t(form.room.size()) || x.elementType() != form.elementType)
-    return {builder.refuse("a sequence whose length only the run knows holds tensors of other ranks or types"), {}};
+  if (!requireAlike(builder, form, x.elementType(), x.rank()))
+    return {};
   Shape expected(form.room), none(x.rank(), builder.size(0)), behind(none), open;
   for (const OpenSize &size : form.open) {
     expected[size.axis] = x.dim(size.axis);
@@ -81,12 +88,12 @@ static std::pair<Tensor, Tensor> place(ModelBuilder &builder, Tensor x, const St
 }
 
 ModelValue importer::stackAs(ModelBuilder &builder, const ModelValue &sequence, const StackForm &form) {
-  ModelValue failed = ModelValue(Tensor());
+  ModelValue failed = Tensor();
   SmallVector<Tensor> parts, sizes;
   if (sequence.tensor) {
     StackForm own = formOfStack(sequence);
-    if (own.elementType != form.elementType || own.room.size() != form.room.size())
-      return builder.refuse("a sequence whose length only the run knows holds tensors of other ranks or types"), failed;
+    if (!requireAlike(builder, form, own.elementType, own.room.size()))
+      return failed;
     Expr length = sequence.tensor.dim(0);
     Shape expected = {length}, none(sequence.tensor.rank(), builder.size(0)), behind(none);
     append_range(expected, form.room);
@@ -100,7 +107,7 @@ ModelValue importer::stackAs(ModelBuilder &builder, const ModelValue &sequence, 
     }
     for (const OpenSize &size : own.open)
       if (!form.isOpen(size.axis))
-        return builder.refuse("a sequence whose elements have other sizes is passed on"), failed;
+        return builder.refuse("a sequence that it carries gets elements of other sizes; declare their sizes"), failed;
     Tensor stack = builder.conform(sequence.tensor, expected, "sizes of elements");
     return ModelValue::stacked(stack ? pad(stack, none, behind, 0.0) : stack,
                                sizes.empty() ? Tensor() : concat(sizes, 1), form.open);
@@ -231,7 +238,8 @@ ModelValue importer::eraseFrom(Node &node, const ModelValue &sequence, int64_t p
   ModelBuilder &builder = node.builder();
   if (!sequence.tensor)
     return Tensor();
-  Expr length = sequence.tensor.dim(0), zero = builder.size(0), left = builder.sizeFacts().simplify(Expr::max(length - 1, zero));
+  Expr length = sequence.tensor.dim(0), zero = builder.size(0),
+       left = builder.sizeFacts().simplify(Expr::max(length - 1, zero));
   Expr known;
   if (node.has(placeInput))
     known = knownPlace(node, placeInput, length, length);

@@ -14,8 +14,8 @@ std::optional<ValueForm> formOfValue(ModelBuilder &builder, const ModelValue &va
     builder.refuse("a value that is absent is passed on");
     return std::nullopt;
   }
-  bool holdsSequence = value.kind == ValueKind::Optional && !value.elements.empty() &&
-                       value.elements.front().kind != ValueKind::Tensor;
+  bool holdsSequence =
+      value.kind == ValueKind::Optional && !value.elements.empty() && value.elements.front().kind != ValueKind::Tensor;
   form.isOptionalSequence = holdsSequence;
   form.stack = formOf(builder, holdsSequence ? value.elements.front() : value);
   return builder.stopped() ? std::nullopt : std::optional(form);

@@ -57,15 +57,14 @@ bool WhileLoop::collectCarried() {
   return true;
 }
 
-/// The form of a value before the loop. What an empty sequence holds is what the body inserts.
+/// The form of a value. A sequence has room for what the body inserts.
 std::optional<ValueForm> WhileLoop::formOfState(int64_t index) {
-  const ModelValue &state = node.value(index);
-  std::optional<ValueForm> form = formOfValue(builder, state);
-  if (form && !form->isTensor() && !form->stack) {
+  std::optional<ValueForm> form = formOfValue(builder, node.value(index));
+  if (form && !form->isTensor()) {
     std::optional<ValueForm> made = formOfMade(index);
-    if (!made || !made->stack)
+    form = made ? joinForms(builder, *form, *made) : std::nullopt;
+    if (form && !form->stack)
       return node.refuse("what an empty sequence holds is unknown"), std::nullopt;
-    form = joinForms(builder, *form, *made);
   }
   // Names are about the places before the loop.
   if (form && form->stack)
