@@ -24,6 +24,7 @@ static constexpr OperatorLimit limits[] = {
     {"If Loop", "a value that is absent is passed on"},
     {"If Loop", "a tensor, a sequence and an optional are passed on as the same value"},
     {"Loop", "a sequence that it carries gets elements of other sizes"},
+    {"Loop", "a sequence that it carries gets larger elements in each iteration"},
     {"Loop", "the rank or the type of what it carries changes from one iteration to the next"},
     {"Loop", "it collects values whose shape changes from one iteration to the next"},
     {"Scan", "the size of what it carries depends on data"},

@@ -191,6 +191,8 @@ def main():
     check(folder, square, [({"s": [np.ones((2, 2), np.float32), np.ones((3, 3), np.float32)]}, {"y": [np.full((2, 2), 2), np.full((3, 3), 2)]})])
     refuse(folder, square, {"s": rows(2, 3)}, "dimension 1 of element 1 of input 's', n, must be 3 as dimension 0 in input 's', but is 2")
     refuse(folder, OPTIONAL, {"o": [VECTOR, VECTOR], "x": VECTOR}, "takes one tensor or none, not 2")
+    larger = "larger (float[n] x, int64 m) => (seq(float[k]) y) { s = SequenceConstruct(x) last = Constant<value_int = -1>() y = Loop<body = b (int64 i, bool c, seq(float[k]) s) => (bool d, seq(float[k]) t) { d = Identity(c) e = SequenceAt(s, last) f = Concat<axis = 0>(e, x) t = SequenceInsert(s, f) }>(m, , s) }"
+    refuse(folder, larger, {"x": VECTOR, "m": i64(3)[0]}, "gets larger elements in each iteration")
     print(f"{len(CASES)} graphs give what they should")
 
 

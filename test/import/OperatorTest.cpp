@@ -320,7 +320,7 @@ TEST(Operator, BadShapesAndAttributesAreNamed) {
   expect(picture + ", float[3] s", "Resize(x, , s)", "one scale for each axis");
 }
 
-TEST(Operator, SequencesExistOnlyWhileImporting) {
+TEST(Operator, SequencesOfKnownElementsExistOnlyWhileImporting) {
   Imported model = importText(R"(agraph (float[4, n] x) => (float[p, q] y) {
     two = Constant<value_int = 2>() parts = SplitToSequence<axis = 0>(x, two) one = Constant<value_int = 1>()
     y = SequenceAt(parts, one)
@@ -328,6 +328,48 @@ TEST(Operator, SequencesExistOnlyWhileImporting) {
   ASSERT_TRUE(model.model.module) << model.reason();
   EXPECT_EQ(model.outputShape(), "2, n");
   EXPECT_EQ(model.count<graph::SliceOp>(), 2);
+}
+
+TEST(Operator, SequencesAmongTheInputsAreStacks) {
+  Imported model = importText(R"(agraph (seq(float[r, w, 3]) s, float[w] x) => (seq(float[p, q, 3]) y, int64 l) {
+    y = Identity(s) l = SequenceLength(s)
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  auto shape = [&](unsigned index) {
+    std::string text;
+    for (sym::Expr size : mlir::cast<graph::TensorType>(model.main().getArgumentTypes()[index]).getShape())
+      text += (text.empty() ? "" : ", ") + size.str();
+    return text;
+  };
+  // What belongs to a sequence comes behind all inputs. The size of a tensor is the same for all elements.
+  ASSERT_EQ(model.main().getNumArguments(), 3u);
+  EXPECT_EQ(shape(0), "s_length, r, w, 3");
+  EXPECT_EQ(shape(2), "s_length, 1");
+  ASSERT_EQ(model.model.sequences.size(), 2u);
+  const SequencePort &port = model.model.sequences[0];
+  EXPECT_EQ(port.openAxes, (std::vector<int64_t>{0}));
+  EXPECT_EQ(port.openNames, (std::vector<std::string>{"r"}));
+  EXPECT_EQ(port.sizes, "sizes of s");
+  EXPECT_EQ(model.model.report.inputs[0].kind, "sequence");
+  EXPECT_EQ(model.model.report.inputs[0].type, "f32");
+  EXPECT_EQ(model.outputShape(0), "r, w, 3");
+}
+
+TEST(Operator, SequencesThatCannotBeCompiledAreRefused) {
+  auto expectReason = [](const std::string &text, const std::string &part) {
+    Imported model = importText(text);
+    EXPECT_FALSE(model.model.module);
+    EXPECT_NE(model.reason().find(part), std::string::npos) << model.reason();
+  };
+  expectReason("agraph (seq(float[n]) s, float[m, m] x) => (seq(float[n]) y) { y = SequenceInsert(s, x) }",
+               "holds tensors of other ranks or types; keep them in sequences of their own");
+  expectReason("agraph (seq(float[n]) s) => (float[k, n] y) { y = ConcatFromSequence<axis = 0, new_axis = 1>(s) }",
+               "elements whose sizes only the run knows are concatenated; declare their sizes");
+  expectReason("agraph (float[n] x) => (float[n] y) { y = SequenceAt(x, x) }", "the first input is no sequence");
+  ImportOptions training;
+  training.keepWeights = true;
+  Imported model = importText("agraph (seq(float[n]) s) => (int64 y) { y = SequenceLength(s) }", training);
+  EXPECT_EQ(model.reason(), "a model that is trained takes no seq(tensor(float))");
 }
 
 /// Appends the texts behind `mark` in a source, without remedies and the parts specific to a node.
@@ -371,7 +413,7 @@ TEST(Operator, TheTableNamesEveryEntry) {
   llvm::raw_string_ostream os(table);
   printOperatorTable(os);
   EXPECT_NE(table.find("| Softmax | 1 to newest |  |"), std::string::npos);
-  EXPECT_NE(table.find("| If | 1 to newest | its body gives sequences"), std::string::npos);
+  EXPECT_NE(table.find("| If | 1 to newest | a size that depends on"), std::string::npos);
   auto written = llvm::MemoryBuffer::getFile(DOCS "/operators.md");
   ASSERT_TRUE(bool(written));
   EXPECT_EQ((*written)->getBuffer().str(), table) << "print it again: import_report --operators > docs/operators.md";

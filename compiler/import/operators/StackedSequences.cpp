@@ -66,6 +66,23 @@ std::optional<StackForm> importer::formOf(ModelBuilder &builder, const ModelValu
   return form;
 }
 
+static bool isAtMost(const sym::Bounds &bounds, Expr size, Expr room) {
+  if (size.kind() == sym::Kind::Max)
+    return all_of(size.operands(), [&](Expr operand) { return isAtMost(bounds, operand, room); });
+  return size == room || bounds.provablyLE(size, room) ||
+         (room.kind() == sym::Kind::Max &&
+          any_of(room.operands(), [&](Expr operand) { return isAtMost(bounds, size, operand); }));
+}
+
+/// Refuses sizes that may be greater than the room for them.
+static bool requireRoom(ModelBuilder &builder, Expr size, Expr room) {
+  Expr most = builder.sizeFacts().greatest(size);
+  if (most && isAtMost(builder.sizeFacts().bounds(), most, room))
+    return true;
+  builder.refuse("a sequence that it carries gets larger elements in each iteration; declare their sizes");
+  return false;
+}
+
 /// A tensor in the room that a form has for it, and its open sizes: [1, room…] and [1, open dimensions].
 static std::pair<Tensor, Tensor> place(ModelBuilder &builder, Tensor x, const StackForm &form) {
   if (!x)
@@ -77,7 +94,7 @@ static std::pair<Tensor, Tensor> place(ModelBuilder &builder, Tensor x, const St
     expected[size.axis] = x.dim(size.axis);
     open.push_back(x.dim(size.axis));
     behind[size.axis] = form.room[size.axis] - x.dim(size.axis);
-    if (!builder.makeAtMost(x.dim(size.axis), form.room[size.axis], "an element must fit into its sequence"))
+    if (!requireRoom(builder, x.dim(size.axis), form.room[size.axis]))
       return {};
   }
   Tensor placed = builder.conform(x, expected, "sizes of elements");
@@ -98,6 +115,8 @@ ModelValue importer::stackAs(ModelBuilder &builder, const ModelValue &sequence, 
     Shape expected = {length}, none(sequence.tensor.rank(), builder.size(0)), behind(none);
     append_range(expected, form.room);
     for (const OpenSize &size : form.open) {
+      if (!requireRoom(builder, own.room[size.axis], form.room[size.axis]))
+        return failed;
       expected[size.axis + 1] = own.room[size.axis];
       behind[size.axis + 1] = form.room[size.axis] - own.room[size.axis];
       auto before = find_if(own.open, [&](const OpenSize &other) { return other.axis == size.axis; });
