@@ -72,9 +72,11 @@ Expr SizeFacts::fresh(StringRef stem, SymbolOrigin origin, sym::Interval range) 
 
 Expr SizeFacts::freshCount(StringRef stem, Expr most) {
   Expr count = fresh(stem, SymbolOrigin::Data, {0, interval(most).hi});
-  declared.find(count.asSymbol()->str())->second.most = most;
+  limit(count, most);
   return count;
 }
+
+void SizeFacts::limit(Expr symbol, Expr most) { declared.find(symbol.asSymbol()->str())->second.most = most; }
 
 Expr SizeFacts::define(StringRef stem, Expr definition, sym::Interval range) {
   definition = simplify(definition);

@@ -69,6 +69,8 @@ public:
   Expr fresh(llvm::StringRef stem, SymbolOrigin origin, sym::Interval range);
   /// A new symbol for a data-dependent count, from 0 to `most`.
   Expr freshCount(llvm::StringRef stem, Expr most);
+  /// Tells the greatest value of a data-dependent symbol.
+  void limit(Expr symbol, Expr most);
   /// A symbol defined as `definition`, so that later expressions stay small: an earlier symbol of this definition, or a
   /// new one named after `stem`, within `range`. Constants, symbols and data-dependent sizes are returned unchanged.
   Expr define(llvm::StringRef stem, Expr definition, sym::Interval range);

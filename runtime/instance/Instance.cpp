@@ -12,7 +12,8 @@ using namespace freestone::runtime;
 
 Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, int workers, const Options &options)
     : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
-      planner(entry, functions.bind, Dealer(entry, workers, !options.switches.deals)), inputs(entry.inputs.size()),
+      planner(entry, functions.bind, Dealer(entry, workers, !options.switches.deals)),
+      inputValues(countValues(entry.inputs)), outputValues(countValues(entry.outputs)), inputs(entry.inputs.size()),
       sequences(entry.inputs.size()), outputs(entry.outputs.size()),
       queueDepth(options.queueDepth ? options.queueDepth : 2), switches(options.switches),
       lastUses(findLastUses(entry, this->artifact->descriptor().states.size())),
@@ -126,7 +127,7 @@ Status Instance::useState(std::shared_ptr<State> given) {
 /// Parts are no values of their own.
 Status Instance::checkKind(const std::vector<TensorInfo> &values, size_t index, const char *what,
                            bool isSequence) const {
-  if (index >= countValues(values))
+  if (index >= (&values == &program.inputs ? inputValues : outputValues))
     return {Code::InvalidArgument, "there is no " + std::string(what) + " " + std::to_string(index)};
   if (values[index].isStack() == isSequence)
     return {};
@@ -186,7 +187,7 @@ Status Instance::setOutput(size_t index, const DLTensor *tensor) {
 
 Result<std::vector<int64_t>> Instance::planShape(NamedSizes sizes, const std::vector<TensorInfo> &values, size_t index,
                                                  const char *what) {
-  if (index >= countValues(values))
+  if (index >= (&values == &program.inputs ? inputValues : outputValues))
     return Status(Code::InvalidArgument, "there is no " + std::string(what) + " " + std::to_string(index));
   Result<SizePlan> plan = planner.planFor(sizes);
   if (!plan.ok())
@@ -281,7 +282,7 @@ static std::optional<int64_t> readElement(const TensorView &view, DType dtype, i
 }
 
 Status Instance::bindSymbols() {
-  for (size_t i = 0; i < countValues(program.inputs); ++i)
+  for (size_t i = 0; i < inputValues; ++i)
     if (program.inputs[i].isStack() ? !sequences[i] : !inputs[i])
       return {Code::InvalidArgument, "input '" + program.inputs[i].name + "' is not set"};
   if (Status status = layOutStacks(program, sequences, inputs); !status.ok())
@@ -346,7 +347,7 @@ Status Instance::checkInputs(const SizePlan &plan) const {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (Status status = checkShape(plan, program.inputs[i], *inputs[i], "input"); !status.ok())
       return status;
-  for (size_t i = 0; i < countValues(program.inputs); ++i) {
+  for (size_t i = 0; i < inputValues; ++i) {
     bool isStack = program.inputs[i].isStack();
     for (const TensorView &view :
          isStack ? std::span<const TensorView>(sequences[i]->elements) : std::span(&*inputs[i], 1))
@@ -383,7 +384,7 @@ Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
   auto refuse = [&](const char *what, const TensorInfo &other) -> Status {
     return {Code::InvalidArgument, "output '" + info.name + "' overlaps " + what + " '" + other.name + "'"};
   };
-  for (size_t i = 0; i < countValues(program.inputs); ++i) {
+  for (size_t i = 0; i < inputValues; ++i) {
     bool isStack = program.inputs[i].isStack();
     for (const TensorView &other :
          isStack ? std::span<const TensorView>(sequences[i]->elements) : std::span(&*inputs[i], 1))
@@ -445,7 +446,7 @@ Status Instance::packSequences(PreparedRun &run) {
     view.data = block.data();
     return {};
   };
-  for (size_t i = 0; i < countValues(program.inputs); ++i) {
+  for (size_t i = 0; i < inputValues; ++i) {
     const TensorInfo &info = program.inputs[i];
     if (!info.isStack())
       continue;

@@ -164,6 +164,7 @@ private:
   std::unique_ptr<ServiceTable> services;
   SizePlanner planner;
 
+  const size_t inputValues, outputValues; ///< without the parts of sequences
   std::vector<std::optional<TensorView>> inputs;
   std::vector<std::optional<Sequence>> sequences; ///< of the inputs that are stacks
   std::vector<std::optional<TensorView>> outputs; ///< the caller's memory

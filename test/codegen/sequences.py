@@ -189,7 +189,7 @@ def main():
     refuse(folder, both, {"s": rows(2, 3), "t": rows(2, 4)}, "dimension 0 of element 1 of input 't', r, must be 3 as dimension 0 in input 's', but is 4")
     square = "square (seq(float[n, n]) s) => (seq(float[n, n]) y) { y = SequenceMap<body = b (float[n, n] e) => (float[n, n] f) { f = Add(e, e) }>(s) }"
     check(folder, square, [({"s": [np.ones((2, 2), np.float32), np.ones((3, 3), np.float32)]}, {"y": [np.full((2, 2), 2), np.full((3, 3), 2)]})])
-    refuse(folder, square, {"s": rows(2, 3)}, "dimension 1 of element 1 of input 's', n, must be 3 as dimension 0 in input 's', but is 2")
+    refuse(folder, square, {"s": rows(2, 3)}, "dimension 0 of element 1 of input 's', n, must be 2 as dimension 1 in input 's', but is 3")
     refuse(folder, OPTIONAL, {"o": [VECTOR, VECTOR], "x": VECTOR}, "takes one tensor or none, not 2")
     larger = "larger (float[n] x, int64 m) => (seq(float[k]) y) { s = SequenceConstruct(x) last = Constant<value_int = -1>() y = Loop<body = b (int64 i, bool c, seq(float[k]) s) => (bool d, seq(float[k]) t) { d = Identity(c) e = SequenceAt(s, last) f = Concat<axis = 0>(e, x) t = SequenceInsert(s, f) }>(m, , s) }"
     refuse(folder, larger, {"x": VECTOR, "m": i64(3)[0]}, "gets larger elements in each iteration")

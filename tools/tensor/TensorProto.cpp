@@ -133,11 +133,20 @@ NamedValue parseContainerProto(Bytes bytes) {
 }
 
 NamedValue parseValueProto(Bytes bytes) {
-  requireSmall(bytes);
-  tensor::TensorProto proto;
-  bool isTensor = proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && proto.has_data_type() &&
-                  proto.unknown_fields().empty();
-  return isTensor ? NamedValue::of(parseTensorProto(bytes)) : parseContainerProto(bytes);
+  try {
+    return NamedValue::of(parseTensorProto(bytes));
+  } catch (const UnsupportedValue &) {
+    throw;
+  } catch (const TensorError &) {
+    // The messages have fields of the same numbers.
+    try {
+      return parseContainerProto(bytes);
+    } catch (const UnsupportedValue &) {
+      throw;
+    } catch (const TensorError &) {
+    }
+    throw;
+  }
 }
 
 } // namespace freestone::tools

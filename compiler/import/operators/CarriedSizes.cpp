@@ -16,6 +16,8 @@ void CarriedSizes::declareTrip() {
   bool isKnown = end != sym::Interval::plusInfinity;
   // Of two values at least: a symbol of one would be replaced by it.
   number = facts.fresh("trip", SymbolOrigin::Data, {0, isKnown ? std::max<int64_t>(end - 1, 1) : end});
+  if (most)
+    facts.limit(number, Expr::max(most - 1, builder.size(0)));
 }
 
 Expr CarriedSizes::at(Expr size, Expr trip) const {
