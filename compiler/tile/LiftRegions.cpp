@@ -168,14 +168,16 @@ LogicalResult Lifter::lift(graph::IfOp op) {
 }
 
 /// Lets a region yield once what is carried and collected: for each of the carried values, of which the first is
-/// yielded at `first`, the number of the collected value that it is.
-static SmallVector<int64_t> yieldOnce(Operation *yield, unsigned first, unsigned carried) {
+/// yielded at `first`, the number of the collected value that it is. Those lie beside the value before the loop, so
+/// that all have one size.
+static SmallVector<int64_t> yieldOnce(Operation *yield, unsigned first, ValueRange carried) {
   SmallVector<Value> values(yield->getOperands()), kept(ArrayRef(values).take_front(first));
-  ArrayRef<Value> collected = ArrayRef(values).drop_front(first + carried);
+  ArrayRef<Value> collected = ArrayRef(values).drop_front(first + carried.size());
   SmallVector<int64_t> collectedAs;
-  for (Value value : ArrayRef(values).slice(first, carried)) {
+  for (auto [before, value] : llvm::zip_equal(carried, ArrayRef(values).slice(first, carried.size()))) {
     const Value *found = llvm::find(collected, value);
-    bool isFree = found != collected.end() && !llvm::is_contained(collectedAs, found - collected.begin());
+    bool isFree = found != collected.end() && before.getType() == value.getType() &&
+                  !llvm::is_contained(collectedAs, found - collected.begin());
     collectedAs.push_back(isFree ? found - collected.begin() : -1);
     if (!isFree)
       kept.push_back(value);
@@ -193,7 +195,7 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
       failed(requireTypes(op, TypeRange(block.getTerminator()->getOperandTypes()).take_front(states), passed)))
     return failure();
   hoistInvariants(op);
-  SmallVector<int64_t> collectedAs = yieldOnce(block.getTerminator(), 0, states);
+  SmallVector<int64_t> collectedAs = yieldOnce(block.getTerminator(), 0, op.getCarried());
   SmallVector<Value> captured = captureOnly(op->getRegions());
   Expr trips = graph::getShape(op.getScanned().front())[0];
   OpBuilder builder(op);
@@ -285,7 +287,7 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
     next.erase(next.begin());
   std::optional<Expr> knownTrips = getKnownTrips(op);
   yield->setOperands(next);
-  SmallVector<int64_t> collectedAs = yieldOnce(yield, isOpen ? 1 : 0, carried.size());
+  SmallVector<int64_t> collectedAs = yieldOnce(yield, isOpen ? 1 : 0, carried);
 
   size_t added = carried.size() - states;
   SmallVector<Type> types(ValueRange(carried).take_front(added).getTypes());

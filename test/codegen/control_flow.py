@@ -114,6 +114,14 @@ KNOWN = {
         ({"x": X, "m": np.array(3)}, [np.concatenate([X, X, -X, X, X])]),
         ({"x": X, "m": np.array(0)}, [np.zeros(0)]),
     ],
+    # What is carried is collected too, and begins with another size.
+    """(float[n] x, float[5] z, int64 m) => (float[k] y, float[t, 5] all) {
+        y, all = Loop<body = b (int64 i, bool c, float[p] s) => (bool d, float[5] t, float[5] v) {
+            d = Identity(c) a = ReduceSum<keepdims = 0>(s) t = Add(a, z) v = Identity(t) }>(m, , x)
+    }""": [
+        ({"x": X, "z": np.ones(5, np.float32), "m": np.array(3)}, [np.full(5, 106), np.repeat([[4], [21], [106]], 5, 1)]),
+        ({"x": X, "z": np.ones(5, np.float32), "m": np.array(0)}, [X, np.zeros((0, 5))]),
+    ],
     # Sizes follow from the number of the iteration.
     """(float[n] x, int64 m) => (float y, float[k] all) {
         one = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>() none = Constant<value_float = 0.0>()
