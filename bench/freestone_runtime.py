@@ -75,6 +75,15 @@ class Counters(ctypes.Structure):
             "live_bytes",
             "operations",
             "padding_operations",
+            "moves",
+            "submits",
+            "host_waits",
+            "host_wait_ns",
+            "starved",
+            "busy_ns",
+            "parks",
+            "alerts",
+            "chunks",
         )
     ]
 

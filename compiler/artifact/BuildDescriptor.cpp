@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/expressions/Element.h"
+#include "compiler/task/RunTimeSizes.h"
 #include "compiler/task/SizeSlots.h"
 #include "compiler/task/ValueMemory.h"
 #include "runtime/artifact/abi.h"
@@ -98,7 +99,8 @@ runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
   symbol.multipleOf = attr.getMultipleOf();
   if (attr.getSource() == SymbolSource::runtime) {
     symbol.source = runtime::SymbolSource::RunTime;
-    symbol.bound = slots.of(cast<sym::ExprAttr>(attr.getBound()).getExpr());
+    if (auto bound = dyn_cast_or_null<sym::ExprAttr>(attr.getBound()))
+      symbol.bound = slots.of(bound.getExpr());
     return symbol;
   }
   static_assert(graph::floatSymbolBits == runtime::floatSymbolBits, "what compiler and runtime read of floats");
@@ -183,6 +185,11 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable
   entry.name = program.getSymName().str();
   entry.slotCount = slots.count();
   entry.scratchSlot = slots.of(slots.getScratch());
+  RunTimeSizes runTimeSizes(program.getSymbols().getValue());
+  for (PhaseOp phase : program.getPhases())
+    for (SpaceOp space : phase.getSpaces())
+      if (runTimeSizes.isUnlimited(space.getScratch().getExpr()))
+        entry.scratchGrows = 1;
   auto describeCount = [&](sym::Expr count, std::string &text, int64_t &slot) {
     if (count.isInvalid())
       return;
@@ -198,6 +205,7 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable
   for (auto [index, op] : llvm::enumerate(program.getBuffers())) {
     runtime::Buffer buffer;
     buffer.bytesSlot = slots.of(op.getBytes());
+    buffer.slices = op.getSlices().value_or(0);
     switch (op.getKind()) {
     case BufferKind::input:
       buffer.kind = runtime::BufferKind::Input;
@@ -219,6 +227,9 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable
       buffer.kind = runtime::BufferKind::Arena;
       buffer.first = op.getFirst().value_or(0);
       buffer.freed = op.getFreed().value_or(program.getPhases().size());
+      break;
+    case BufferKind::growing:
+      buffer.kind = runtime::BufferKind::Growing;
       break;
     }
     entry.buffers.push_back(buffer);

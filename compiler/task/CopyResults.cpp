@@ -14,14 +14,14 @@ using namespace freestone::task;
 
 namespace {
 
-/// Whether a loop or a branch writes the value to memory that belongs to nothing else.
+/// Whether a loop or a branch writes the value to memory that belongs to nothing else, and is no larger.
 bool isMadeInside(Value value) {
   Operation *op = value.getDefiningOp();
   auto loop = dyn_cast_or_null<tile::LoopOp>(op);
   if (!loop)
     return isa_and_nonnull<tile::BranchOp>(op);
   int64_t collected = static_cast<int64_t>(cast<OpResult>(value).getResultNumber()) - loop.getCarried().size();
-  return collected >= 0 && !llvm::is_contained(loop.getCollectedAs(), collected);
+  return loop.getTrips() && collected >= 0 && !llvm::is_contained(loop.getCollectedAs(), collected);
 }
 
 /// Whether the value is computed for this use alone.
@@ -36,11 +36,39 @@ bool isComputedFor(OpOperand &use) {
 class CopyResults : public task::impl::CopyResultsBase<CopyResults> {
 public:
   void runOnOperation() override {
+    copyBranches();
     copyCarried();
     copyOutputs();
   }
 
 private:
+  /// The size of a branch's result that has no limit is known behind the branch: its sides write memory that grows with
+  /// their own sizes.
+  void copyBranches() {
+    Block &block = getOperation().getBody().front();
+    for (auto branch : block.getOps<tile::BranchOp>()) {
+      Operation *binder = branch;
+      llvm::SmallDenseSet<StringRef> unlimited;
+      for (Operation *next = branch->getNextNode(); next && next->hasAttr("binds"); next = next->getNextNode()) {
+        binder = next;
+        if (!next->hasAttr("bound"))
+          unlimited.insert(next->getAttrOfType<StringAttr>("binds"));
+      }
+      OpBuilder builder(binder->getContext());
+      builder.setInsertionPointAfter(binder);
+      for (OpResult result : branch->getResults()) {
+        llvm::SetVector<StringAttr> symbols;
+        for (sym::Expr size : cast<graph::TensorType>(result.getType()).getShape())
+          size.collectSymbols(symbols);
+        if (llvm::none_of(symbols, [&](StringAttr symbol) { return unlimited.contains(symbol.getValue()); }))
+          continue;
+        Value copy = copyValue(builder, result);
+        result.replaceAllUsesExcept(copy, copy.getDefiningOp());
+        ++copies;
+      }
+    }
+  }
+
   /// The first iteration of a loop reads carried values where the others do.
   void copyCarried() {
     for (auto loop : getOperation().getBody().front().getOps<tile::LoopOp>()) {

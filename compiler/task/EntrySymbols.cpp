@@ -60,8 +60,9 @@ void collect(func::FuncOp function, SymbolNames &names) {
   walk(function, enter, [&](Operation *op) {
     collectTypes(op->getResultTypes());
     if (auto loop = dyn_cast<tile::LoopOp>(op))
-      if (std::optional<sym::ExprAttr> trips = loop.getTrips())
-        trips->getExpr().collectSymbols(names);
+      for (std::optional<sym::ExprAttr> count : {loop.getTrips(), loop.getSlices()})
+        if (count)
+          count->getExpr().collectSymbols(names);
     auto call = dyn_cast<tile::CallOp>(op);
     if (!call)
       return;
@@ -109,8 +110,8 @@ public:
     };
     if (auto place = values ? values.getAs<DenseI64ArrayAttr>(name) : DenseI64ArrayAttr())
       return make(SymbolSource::element, inputNumber(place[0]), place[1]);
-    if (sym::ExprAttr bound = runtimeBounds.lookup(name))
-      return make(SymbolSource::runtime, -1, 0, bound);
+    if (auto bound = runtimeBounds.find(name); bound != runtimeBounds.end())
+      return make(SymbolSource::runtime, -1, 0, bound->second);
     for (auto [number, input] : llvm::enumerate(inputs))
       for (auto [dim, size] : llvm::enumerate(cast<graph::TensorType>(input.getType()).getShape()))
         if (size.asSymbol() == name.getValue())

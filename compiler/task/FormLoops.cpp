@@ -1,6 +1,7 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/task/PhaseFormer.h"
 #include "compiler/task/ValueMemory.h"
+#include "runtime/artifact/abi.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -12,13 +13,12 @@ static sym::ExprAttr getBytes(Type type) {
   return (tile::getStorageElements(tensor) * (bits / 8)).attr();
 }
 
-/// A slice of this type that follows a loop, in steps of the type `slice`.
-Value PhaseFormer::addView(Value source, Type type, Type slice, int64_t loop, int64_t shift, int64_t rotate,
+/// A slice of this type that follows a loop, in steps of so many bytes.
+Value PhaseFormer::addView(Value source, Type type, sym::ExprAttr step, int64_t loop, int64_t shift, int64_t rotate,
                            Location location) {
   OpBuilder::InsertionGuard guard(builder);
   setToDeclarations();
-  auto view =
-      ViewOp::create(builder, location, type, source, builder.getI64IntegerAttr(loop), shift, rotate, getBytes(slice));
+  auto view = ViewOp::create(builder, location, type, source, builder.getI64IntegerAttr(loop), shift, rotate, step);
   lastDeclared = view;
   return view;
 }
@@ -50,11 +50,15 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
   sym::Expr two = sym::Expr::constant(loop.getContext(), 2);
   auto body = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(program, loop.getBodyAttr());
   auto placeInTurns = [&](Value first, Type read, Type written, Type last) {
-    Type slice = runTimeSizes.getGreatest({first.getType(), read, written, last});
-    Value buffer = addBuffer(BufferKind::arena, "", stack(slice, two), location);
+    graph::TensorType slice = runTimeSizes.getGreatest({first.getType(), read, written, last});
+    bool grows = runTimeSizes.isUnlimited(slice);
+    BufferOp buffer = addBuffer(BufferKind::arena, "", grows ? slice : stack(slice, two), location);
+    if (grows)
+      buffer.setSlices(2);
     buffers[getMemory(first)] = buffer;
     auto addSlice = [&](Type type, int64_t shift) {
-      return addView(buffer, type, slice, memory.number, shift, 2, location);
+      sym::ExprAttr step = grows ? sym::Expr::constant(loop.getContext(), FREESTONE_GROWING_STRIDE).attr() : getBytes(slice);
+      return addView(buffer, type, step, memory.number, shift, 2, location);
     };
     memory.read.push_back(addSlice(read, 0));
     memory.written.push_back(addSlice(written, 1));
@@ -70,15 +74,24 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
                        loop.getResultTypes()[index]);
     } else {
       Type type = first.getType();
-      Value buffer = addBuffer(BufferKind::arena, "", stack(type, loop.getTrips()->getExpr() + 1), location);
+      Value buffer = addBuffer(BufferKind::arena, "", stack(type, loop.getMostCollected() + 1), location);
       buffers[getMemory(first)] = buffer;
-      memory.read.push_back(addView(buffer, type, type, memory.number, 0, 0, location));
-      memory.written.push_back(addView(buffer, type, type, memory.number, 1, 0, location));
+      memory.read.push_back(addView(buffer, type, getBytes(type), memory.number, 0, 0, location));
+      memory.written.push_back(addView(buffer, type, getBytes(type), memory.number, 1, 0, location));
       memory.collected[*collected] = memory.written.back();
       Value all = loop.getResult(states + *collected);
       buffers[all] = addTail(buffer, all.getType(), type, location);
       buffers[loop.getResult(index)] = memory.read.back();
     }
+  }
+  // Without a limit, what is collected grows with the iterations.
+  for (unsigned index = 0; !loop.getTrips() && index < loop.getNumCollected(); ++index) {
+    if (memory.collected[index])
+      continue;
+    Value all = loop.getResult(states + index);
+    Type slice = body.getResultTypes()[loop.getCollectedResult(index)];
+    Type grown = runTimeSizes.getGreatest({all.getType(), stack(slice, loop.getMostCollected())});
+    buffers[all] = addBuffer(BufferKind::arena, "", grown, location);
   }
   loops[loop] = std::move(memory);
 }
@@ -118,7 +131,7 @@ LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
     FailureOr<Value> buffer = bufferOf(scanned);
     if (failed(buffer))
       return failure();
-    buffers[argument] = addView(*buffer, argument.getType(), argument.getType(), memory.number, 0, 0, location);
+    buffers[argument] = addView(*buffer, argument.getType(), getBytes(argument.getType()), memory.number, 0, 0, location);
   }
   ValueRange returned = (*block)->getTerminator()->getOperands();
   if (isOpen)
@@ -129,7 +142,7 @@ LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
     Value value = returned[loop.getCollectedResult(index)];
     if (!view) {
       FailureOr<Value> buffer = bufferOf(loop.getResult(states + index));
-      view = addView(*buffer, value.getType(), value.getType(), memory.number, 0, 0, location);
+      view = addView(*buffer, value.getType(), getBytes(value.getType()), memory.number, 0, 0, location);
       buffers[getMemory(value)] = view;
     }
   }
@@ -147,8 +160,16 @@ LogicalResult PhaseFormer::formBranch(tile::BranchOp branch) {
   if (failed(condition))
     return failure();
   SmallVector<Value> results;
-  for (Value result : branch.getResults())
+  for (OpResult result : branch->getResults()) {
+    if (runTimeSizes.isUnlimited(cast<graph::TensorType>(result.getType()))) {
+      SmallVector<Type> types = {result.getType()};
+      for (FlatSymbolRefAttr name : {branch.getThenBodyAttr(), branch.getElseBodyAttr()})
+        types.push_back(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(program, name)
+                            .getResultTypes()[result.getResultNumber()]);
+      buffers[result] = addBuffer(BufferKind::arena, "", runTimeSizes.getGreatest(types), branch.getLoc());
+    }
     results.push_back(*bufferOf(result));
+  }
   std::string label = getNodeName(branch.getLoc());
   auto formed = BranchOp::create(builder, branch.getLoc(), label.empty() ? "branch" : label, *condition,
                                  builder.getDenseI64ArrayAttr({}));

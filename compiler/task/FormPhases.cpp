@@ -54,9 +54,14 @@ BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Loca
   setToDeclarations();
   if (kind == BufferKind::arena)
     type = runTimeSizes.getGreatest(type);
+  IntegerAttr slices;
+  if (runTimeSizes.isUnlimited(cast<graph::TensorType>(type))) {
+    slices = builder.getI64IntegerAttr(1);
+    kind = kind == BufferKind::arena ? BufferKind::growing : kind;
+  }
   StringAttr nameAttr = name.empty() ? StringAttr() : builder.getStringAttr(name);
-  auto buffer = BufferOp::create(builder, location, type, kind, nameAttr, IntegerAttr(), IntegerAttr(), ElementsAttr(),
-                                 StringAttr());
+  auto buffer = BufferOp::create(builder, location, type, kind, nameAttr, slices, IntegerAttr(), IntegerAttr(),
+                                 ElementsAttr(), StringAttr());
   lastDeclared = buffer;
   return buffer;
 }

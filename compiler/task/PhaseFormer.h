@@ -38,7 +38,7 @@ private:
   void setRuntimeSymbols();
   mlir::FailureOr<mlir::Value> bufferOf(mlir::Value value);
   BufferOp addBuffer(BufferKind kind, llvm::StringRef name, mlir::Type type, mlir::Location location);
-  mlir::Value addView(mlir::Value source, mlir::Type type, mlir::Type slice, int64_t loop, int64_t shift,
+  mlir::Value addView(mlir::Value source, mlir::Type type, sym::ExprAttr step, int64_t loop, int64_t shift,
                       int64_t rotate, mlir::Location location);
   mlir::Value addTail(mlir::Value source, mlir::Type type, mlir::Type slice, mlir::Location location);
   llvm::SmallVector<mlir::Attribute> accesses(mlir::ArrayAttr planned,

@@ -10,12 +10,15 @@ using namespace freestone::task;
 static constexpr size_t longest = 16;
 
 RunTimeSizes::RunTimeSizes(ArrayRef<Attribute> symbols) : bounds(sym::Interval::size()) {
-  for (auto symbol : llvm::map_range(symbols, [](Attribute attribute) { return cast<SymbolAttr>(attribute); }))
-    if (symbol.getSource() != SymbolSource::runtime)
-      bounds.set(symbol.getName(), sym::Interval{symbol.getLower(), symbol.getUpper()});
+  for (auto symbol : llvm::map_range(symbols, [](Attribute attribute) { return cast<SymbolAttr>(attribute); })) {
+    auto bound = dyn_cast_or_null<sym::ExprAttr>(symbol.getBound());
+    if (bound)
+      ranges[symbol.getName()] = {sym::Expr::constant(symbol.getContext(), symbol.getLower()), bound.getExpr()};
     else
-      ranges[symbol.getName()] = {sym::Expr::constant(symbol.getContext(), symbol.getLower()),
-                                  cast<sym::ExprAttr>(symbol.getBound()).getExpr()};
+      bounds.set(symbol.getName(), sym::Interval{symbol.getLower(), symbol.getUpper()});
+    if (!bound && symbol.getSource() == SymbolSource::runtime)
+      unlimited.insert(symbol.getName());
+  }
 }
 
 /// The bound of a symbol may depend on others.
@@ -28,6 +31,16 @@ sym::SymbolicRange RunTimeSizes::find(sym::Expr expr) const {
       return std::nullopt;
     return sym::SymbolicRange{range->second.least, getGreatest(range->second.greatest)};
   });
+}
+
+bool RunTimeSizes::isUnlimited(sym::Expr expr) const {
+  llvm::SetVector<StringAttr> symbols;
+  expr.collectSymbols(symbols);
+  return llvm::any_of(symbols, [&](StringAttr symbol) { return unlimited.contains(symbol); });
+}
+
+bool RunTimeSizes::isUnlimited(graph::TensorType type) const {
+  return !unlimited.empty() && llvm::any_of(type.getShape(), [&](sym::Expr size) { return isUnlimited(size); });
 }
 
 graph::TensorType RunTimeSizes::getGreatest(ArrayRef<Type> types) const {

@@ -5,10 +5,12 @@
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/sym/SymbolicRange.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace freestone::task {
 
-/// How large sizes become that a run determines: memory is planned before it.
+/// How large sizes become that a run determines: memory is planned before it. Symbols without a limit stay, as what has
+/// their sizes grows within the run.
 class RunTimeSizes {
 public:
   /// Of an entry's symbols.
@@ -18,11 +20,15 @@ public:
   sym::Expr getGreatest(sym::Expr expr) const { return find(expr).greatest; }
   /// A type that holds values of all of these, which have one rank, with its greatest sizes.
   graph::TensorType getGreatest(llvm::ArrayRef<mlir::Type> types) const;
+  /// Whether it has symbols without a limit.
+  bool isUnlimited(sym::Expr expr) const;
+  bool isUnlimited(graph::TensorType type) const;
 
 private:
   sym::SymbolicRange find(sym::Expr expr) const;
 
   llvm::StringMap<sym::SymbolicRange> ranges;
+  llvm::StringSet<> unlimited;
   sym::Bounds bounds;
 };
 

@@ -15,6 +15,9 @@ using Values = RunSizes::Values;
 
 constexpr int64_t wanted = 5, tries = 256;
 
+/// By how much sizes without a limit exceed their lower bounds.
+constexpr int64_t unlimited = 6;
+
 std::optional<int64_t> evaluate(sym::Expr expr, const Values &values) {
   return expr.evaluate([&](StringRef symbol) -> std::optional<int64_t> {
     auto found = values.find(std::string_view(symbol));
@@ -91,7 +94,8 @@ private:
     if (!define())
       return std::nullopt;
     for (SymbolAttr symbol : atBound ? ArrayRef(found) : ArrayRef<SymbolAttr>()) {
-      std::optional<int64_t> bound = evaluate(exprOf(symbol.getBound()), values);
+      std::optional<int64_t> bound = symbol.getBound() ? evaluate(exprOf(symbol.getBound()), values)
+                                                       : std::min(symbol.getLower() + unlimited, symbol.getUpper());
       if (!bound)
         return std::nullopt;
       values[symbol.getName().str()] = *bound;

@@ -47,13 +47,6 @@ private:
   DenseMap<Value, bool> knownFree;
 };
 
-/// Memory is planned before a run.
-LogicalResult refuseSize(Operation *op, StringAttr symbol) {
-  return op->emitError("a size that depends on what a branch or an iteration does has no limit; give the loop one that "
-                       "is a constant or a size (--max-trip), or pad to a known size: '")
-         << symbol.getValue() << "'";
-}
-
 LogicalResult requireTypes(Operation *op, TypeRange actual, TypeRange expected) {
   if (llvm::equal(actual, expected))
     return success();
@@ -143,9 +136,6 @@ static Expr findSize(StringAttr symbol, TypeRange results, ValueRange values) {
 /// Sizes that differ between both sides are further results, which bind their symbols.
 LogicalResult Lifter::lift(graph::IfOp op) {
   SymbolLimits symbols = getBoundSymbols(op);
-  for (auto [symbol, limit] : symbols)
-    if (!limit || limit.isInvalid())
-      return refuseSize(op, symbol);
   for (Region &region : op->getRegions()) {
     Operation *yield = region.front().getTerminator();
     GraphBuilder end(op.getLoc(), yield);
@@ -200,7 +190,8 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
   Expr trips = graph::getShape(op.getScanned().front())[0];
   OpBuilder builder(op);
   auto loop =
-      LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(), Value(),
+      LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(),
+                     sym::ExprAttr(), Value(),
                      op.getCarried(), op.getScanned(), captured, builder.getDenseI64ArrayAttr(collectedAs));
   op->replaceAllUsesWith(loop);
   op->erase();
@@ -248,17 +239,14 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   bool countsCollected = llvm::any_of(op.getResults().drop_front(states), [&](Value collected) {
     return !trips || graph::getShape(collected)[0] != *trips;
   });
-  if (trip && !trips)
-    return refuseSize(op, StringAttr::get(op.getContext(), *trip->getExpr().asSymbol()));
-  if (countsCollected && !trips)
+  if (!isOpen && !trips)
+    return op.emitError("it never ends: give it a number of iterations, or a condition that becomes false");
+  if (countsCollected && !trips && !trip)
     return op.emitError("the number of values that it collects has no bound; give it a limit that is a constant or a "
                         "size, or collect into a tensor of a known size");
   GraphBuilder outside(op.getLoc(), op), inside(op.getLoc(), yield);
   SmallVector<Value> carried(op.getCarried()), next(yield->getOperands());
   SmallVector<CarriedSize> sizes = getCarriedSizes(op);
-  for (const CarriedSize &size : sizes)
-    if (!size.limit || size.limit.isInvalid())
-      return refuseSize(op, size.within);
   carrySizes(op, sizes, carried, next);
   BlockArgument number = block.getArgument(0);
   bool counts = isLimited || countsCollected || trip || !number.use_empty();
@@ -279,7 +267,8 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   }
   if (trip) {
     OpBuilder begin(&block, block.begin());
-    bindSymbol(begin, op.getLoc(), StringAttr::get(op.getContext(), *trip->getExpr().asSymbol()), number, *trips);
+    bindSymbol(begin, op.getLoc(), StringAttr::get(op.getContext(), *trip->getExpr().asSymbol()), number,
+               trips.value_or(Expr()));
   }
   if (isOpen && !op.getCondition())
     op.getConditionMutable().assign(outside.scalar(1, outside.getI1Type()).value());
@@ -295,23 +284,26 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   for (Value collected : op.getResults().drop_front(states)) {
     auto type = cast<graph::TensorType>(collected.getType());
     SmallVector<Expr> shape(type.getShape());
-    if (countsCollected)
+    if (countsCollected && trips)
       shape[0] = *trips;
     types.push_back(type.withShape(shape));
   }
   SmallVector<Value> captured = captureOnly(op->getRegions());
   OpBuilder builder(op);
+  // A slice more than the iteration makes, so that no phase needs to come behind the one that binds its number.
+  sym::ExprAttr slices = countsCollected && !trips ? (trip->getExpr() + 2).attr() : sym::ExprAttr();
   auto loop = LoopOp::create(builder, op.getLoc(), types, makeBody(op.getBody(), captured),
-                             trips ? trips->attr() : sym::ExprAttr(), isOpen ? op.getCondition() : Value(), carried,
-                             ValueRange(), captured, builder.getDenseI64ArrayAttr(collectedAs));
+                             trips ? trips->attr() : sym::ExprAttr(), slices, isOpen ? op.getCondition() : Value(),
+                             carried, ValueRange(), captured, builder.getDenseI64ArrayAttr(collectedAs));
   for (auto [index, size] : llvm::enumerate(sizes))
     if (size.behind)
       bindSymbol(builder, op.getLoc(), size.behind, loop.getResult(counts + index), size.limit);
   SmallVector<Value> results(loop.getResults().drop_front(added));
   if (trip && !knownTrips) {
     Expr made = op.getTrips()->getExpr();
-    bindSymbol(builder, op.getLoc(), builder.getStringAttr(*made.asSymbol()), loop.getResult(0), *trips);
-    for (Value &whole : MutableArrayRef(results).drop_front(countsCollected ? states : results.size()))
+    bindSymbol(builder, op.getLoc(), builder.getStringAttr(*made.asSymbol()), loop.getResult(0),
+               trips.value_or(Expr()));
+    for (Value &whole : MutableArrayRef(results).drop_front(countsCollected && trips ? states : results.size()))
       whole = slice(Tensor(outside, whole), 0, outside.size(0), made).value();
   } else if (countsCollected) {
     Tensor isCollected = iota(outside, {*trips}, 0, outside.getI64Type()) < Tensor(outside, loop.getResult(0));

@@ -17,7 +17,7 @@ def LiftRegions : TilePass<"tile-lift-regions", "::mlir::ModuleOp"> {
     every later pass treats them as it treats an entry. What does not depend on the iteration moves out of its loop, what
     costs nothing (constants, weights, sizes) into the body, and other values from outside become arguments. Sizes that
     an iteration or a side of a branch determines are bound by opaques that copy a scalar: the number of the iteration,
-    or a size that is carried or returned. Fails where such a size has no limit. Counts `bodies`.
+    or a size that is carried or returned. Those without a limit have no `bound`. Counts `bodies`.
     ```mlir
     %last = graph.scan carry %h over %x { ^bb0(%state, %slice): … }
     // →

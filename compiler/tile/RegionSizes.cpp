@@ -44,7 +44,9 @@ std::optional<Expr> tile::getKnownTrips(graph::WhileOp loop) {
   return isBound ? std::nullopt : std::optional(trips);
 }
 
-/// At least the expression's value, whatever is determined within the region.
+static Expr knownOrNull(Expr limit) { return limit && limit.isInvalid() ? Expr() : limit; }
+
+/// At least the expression's value, whatever is determined within the region; invalid if there is no limit.
 static Expr getGreatest(Expr expr, Region &region) {
   SymbolLimits limits;
   region.walk([&](Operation *op) {
@@ -90,12 +92,12 @@ static Expr findLimit(graph::WhileOp loop, const CarriedSize &size, ArrayRef<Car
   if (isLess || growth.asConstant().value_or(1) <= 0)
     return size.first;
   if (!usesAny(growth, isCarried))
-    return loop.getLimit() ? size.first + Expr::max(growth, zero) * trips : Expr();
+    return loop.getLimit() ? knownOrNull(size.first + Expr::max(growth, zero) * trips) : Expr();
   Expr whatever = findGreatest(next, [&](StringRef name) {
     return isCarried(name) ? std::optional(Expr::constant(context, endless)) : std::nullopt;
   });
   bool isLimited = whatever.evaluate([](StringRef) { return 0; }).value_or(endless) < endless / 2;
-  return isLimited ? Expr::max(size.first, whatever) : Expr();
+  return isLimited ? knownOrNull(Expr::max(size.first, whatever)) : Expr();
 }
 
 SmallVector<CarriedSize> tile::getCarriedSizes(graph::WhileOp loop) {
@@ -143,7 +145,8 @@ SymbolLimits tile::getBoundSymbols(Operation *op) {
                llvm::zip_equal(graph::getShape(left), graph::getShape(right), graph::getShape(result)))
             if (one != size || other != size)
               add(size,
-                  Expr::max(getGreatest(one, branch.getThenRegion()), getGreatest(other, branch.getElseRegion())));
+                  knownOrNull(Expr::max(getGreatest(one, branch.getThenRegion()),
+                                        getGreatest(other, branch.getElseRegion()))));
       })
       .Case([&](graph::WhileOp loop) {
         for (const CarriedSize &size : getCarriedSizes(loop))
@@ -178,5 +181,6 @@ void tile::bindSymbol(OpBuilder &builder, Location location, StringAttr symbol, 
   body.store(0, body.tile(), body.load(0, body.tile()));
   OpaqueOp binder = body.finish();
   binder->setAttr("binds", symbol);
-  binder->setAttr("bound", limit.attr());
+  if (limit)
+    binder->setAttr("bound", limit.attr());
 }

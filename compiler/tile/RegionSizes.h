@@ -28,7 +28,7 @@ bool usesSymbols(mlir::Operation *root, const llvm::SmallDenseSet<mlir::StringAt
 /// The number of iterations of a loop, where that is no symbol that it binds.
 std::optional<sym::Expr> getKnownTrips(graph::WhileOp loop);
 
-/// Lets a symbol have the value of an integer scalar from here on, which is at most `limit`.
+/// Lets a symbol have the value of an integer scalar from here on, which is at most `limit`; null: without a limit.
 void bindSymbol(mlir::OpBuilder &builder, mlir::Location location, mlir::StringAttr symbol, mlir::Value scalar,
                 sym::Expr limit);
 

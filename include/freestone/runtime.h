@@ -588,6 +588,7 @@ typedef struct freestone_counters {
   uint64_t busy_ns;      /* in queued runs and calls */
   uint64_t parks;        /* times that a worker went to sleep between runs away from the CPUs of the others */
   uint64_t alerts;       /* times that workers which slept were woken before their run was ready */
+  uint64_t chunks;       /* times that memory grew during a run, as sizes without a limit did */
 } freestone_counters;
 
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,

@@ -30,7 +30,7 @@ constexpr int floatSymbolBits = 32;
 enum class SymbolSource {
   InputDim,     ///< dimension `index` of input `input`
   InputElement, ///< element `index` of input `input`, read when a run begins; of floats in units of 2^-32
-  RunTime,      ///< written by the program itself at run time; before that it has the value of slot `bound`
+  RunTime,      ///< written by the program itself at run time; before that it has the value of slot `bound`, or `lower`
 };
 
 struct Symbol {
@@ -40,7 +40,7 @@ struct Symbol {
   SymbolSource source = SymbolSource::InputDim;
   int64_t input = -1;     ///< InputDim, InputElement
   int64_t index = -1;     ///< InputDim, InputElement
-  int64_t bound = -1;     ///< RunTime: slot of its upper bound, which depends on no later RunTime symbol
+  int64_t bound = -1;     ///< RunTime: slot of its upper bound, which depends on no later RunTime symbol; -1: none
   int64_t multipleOf = 1; ///< all values are multiples of it; at least 1
 };
 
@@ -85,6 +85,7 @@ enum class BufferKind {
   State,  ///< the bytes of `states[state]`; exactly one buffer of an entry references it
   Arena,  ///< the instance's memory; contents undefined when a run begins
   Alias,  ///< `bytesSlot` bytes of buffer `base` from byte `offsetSlot` on
+  Growing ///< as Arena, but its size depends on symbols without a bound: `slices`, each FREESTONE_GROWING_STRIDE apart
 };
 
 struct Buffer {
@@ -98,6 +99,7 @@ struct Buffer {
   /// Arena: the live range, from the first phase that touches this buffer to the one from which on all touches are
   /// known to be done. Two buffers may share bytes if their live ranges do not overlap.
   int64_t first = 0, freed = 0;
+  int64_t slices = 0; ///< Growing: at least 1. Output: 1 if its size depends on symbols without a bound, else 0
 };
 
 /// A relation between two slots, checked once all sizes are bound and before anything runs; depends on no RunTime
@@ -166,6 +168,7 @@ struct Entry {
   std::vector<Phase> phases;         ///< in the order of the text; loops repeat some, branches leave some out
   int64_t dealCount = 0;             ///< the number of different deals
   int64_t scratchSlot = -1;          ///< slot of one worker's bytes of scratch, FREESTONE_SCRATCH_HEADER included
+  int64_t scratchGrows = 0;          ///< 1 if they depend on symbols without a bound: FREESTONE_GROWING_STRIDE apart
   /// Floating-point operations of one run: on elements (a multiply-add is 2), and on padding rows and columns, whose
   /// results are discarded. Counts that overflow 64 bits are INT64_MAX. As expressions for users, and their slots; -1:
   /// not counted.

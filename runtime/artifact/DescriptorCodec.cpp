@@ -20,7 +20,7 @@ constexpr std::string_view spellings<ValueKind>[] = {"tensor", "sequence",      
 template <> constexpr std::string_view spellings<Space::Dealing>[] = {"by-time", "evenly"};
 template <> constexpr std::string_view spellings<Phase::Begin>[] = {"apart", "together"};
 template <>
-constexpr std::string_view spellings<BufferKind>[] = {"input", "output", "weight", "state", "arena", "alias"};
+constexpr std::string_view spellings<BufferKind>[] = {"input", "output", "weight", "state", "arena", "alias", "growing"};
 template <> constexpr std::string_view spellings<Assertion::Relation>[] = {"eq", "le"};
 
 /// T, const or not.
@@ -61,6 +61,7 @@ void visitFields(auto &visit, Either<Buffer> auto &buffer) {
   visit("offset", buffer.offsetSlot);
   visit("first", buffer.first);
   visit("freed", buffer.freed);
+  visit("slices", buffer.slices);
 }
 
 void visitFields(auto &visit, Either<Assertion> auto &assertion) {
@@ -112,6 +113,7 @@ void visitFields(auto &visit, Either<Entry> auto &entry) {
   visit("phases", entry.phases);
   visit("deals", entry.dealCount);
   visit("scratch", entry.scratchSlot);
+  visit("scratch-grows", entry.scratchGrows);
   visit("operations", entry.operations);
   visit("padding", entry.padding);
   visit("operations-slot", entry.operationsSlot);

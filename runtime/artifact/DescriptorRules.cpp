@@ -46,6 +46,7 @@ private:
 
 /// Far above any real program; bounds the tables that the runtime allocates.
 constexpr int64_t maxSlots = int64_t(1) << 24;
+constexpr int64_t maxSlices = 2;
 
 } // namespace
 
@@ -152,8 +153,11 @@ void Rules::checkSymbol(const Entry &entry, size_t position) {
   subject = "symbol '" + symbol.name + "' of entry '" + entry.name + "' ";
   require(symbol.lower <= symbol.upper, "has no value between its bounds");
   require(symbol.multipleOf >= 1, "is a multiple of less than 1");
-  if (symbol.source == SymbolSource::RunTime)
-    return requireSlot(entry, symbol.bound, "its upper bound");
+  if (symbol.source == SymbolSource::RunTime) {
+    if (symbol.bound != -1)
+      requireSlot(entry, symbol.bound, "its upper bound");
+    return;
+  }
   bool hasInput = symbol.input >= 0 && symbol.input < static_cast<int64_t>(entry.inputs.size());
   require(hasInput, "is bound by an input that does not exist");
   require(symbol.index >= 0, "is bound by a negative index");
@@ -255,8 +259,11 @@ void Rules::checkBuffer(const Entry &entry, size_t position) {
   int64_t phases = entry.phases.size();
   switch (buffer.kind) {
   case BufferKind::Input:
-  case BufferKind::Output:
     return;
+  case BufferKind::Output:
+    return require(buffer.slices == 0 || buffer.slices == 1, "is an output of several slices");
+  case BufferKind::Growing:
+    return require(buffer.slices >= 1 && buffer.slices <= maxSlices, "grows, but has no slice or too many");
   case BufferKind::Weight:
     return require(buffer.weight >= 0 && buffer.weight < static_cast<int64_t>(descriptor.weights.size()),
                    "is a weight that does not exist");

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Incremented whenever a struct of this file or the meaning of a descriptor field changes.
-enum { FREESTONE_ABI_VERSION = 5 };
+enum { FREESTONE_ABI_VERSION = 6 };
 
 typedef struct freestone_run_context freestone_run_context;
 
@@ -44,9 +44,11 @@ struct freestone_run_context {
   // wait_all does.
   int32_t (*wait_for)(freestone_run_context *context, int64_t worker, int64_t base, const int64_t *phases,
                       int64_t count);
-  // Deals the tiles of all phases after this one, called by worker 0 when `sizes` have changed. The others wait for it.
-  void (*deal_after)(freestone_run_context *context, int64_t phase);
-  void *dealer;          // private to the runtime
+  // Called by worker 0 when `phase` has set this symbol and all sizes that follow from it: checks it, lets buffers grow
+  // whose sizes have no limit, and deals the tiles of all later phases. The others wait for it. Returns 0, or 1 when
+  // the run has failed.
+  int32_t (*resize)(freestone_run_context *context, int64_t phase, int64_t symbol);
+  void *run;             // private to the runtime
   const char *computing; // private to the runtime: computing[p * W + w] tells whether worker w is awaited for phase p
 };
 
@@ -54,6 +56,10 @@ struct freestone_run_context {
 // descriptor's table of sites when data make a result undefined (an index out of range). The run then ends with that
 // site's message.
 enum { FREESTONE_SCRATCH_HEADER = 64 };
+
+// What grows without a limit lies at the beginning of a slice of addresses, so that it stays where it is. Slices are
+// this many bytes apart.
+#define FREESTONE_GROWING_STRIDE (INT64_C(1) << 35)
 
 // One entry point of the compiled program: `main` computes the model, `init` turns plain weights into packed ones.
 typedef struct freestone_entry {

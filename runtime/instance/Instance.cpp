@@ -45,6 +45,8 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
     return services.status();
   instance->services = std::move(*services);
   instance->memory = Memory::create(options.memory, options.maxMemory);
+  if (Status status = instance->reserveGrowing(count.workers); !status.ok())
+    return status;
   Result<std::unique_ptr<Gang>> gang = Gang::start(count.workers, options.switches, std::move(options.cancelled));
   if (!gang.ok())
     return gang.status();
@@ -134,6 +136,25 @@ Status Instance::checkKind(const std::vector<TensorInfo> &values, size_t index, 
   return {Code::InvalidArgument,
           std::string(what) + " '" + values[index].name + "' is " +
               (isSequence ? "a tensor, no sequence" : "a sequence or an optional; use the functions for sequences")};
+}
+
+static const std::string intermediates = "the memory of the model's intermediates";
+
+/// Runs execute one at a time, so that they share this memory as they share the arena.
+Status Instance::reserveGrowing(int workers) {
+  growing.resize(program.buffers.size() + 1);
+  auto reserve = [&](Block &block, int64_t slices) -> Status {
+    Result<Block> reserved = memory->reserve(slices, FREESTONE_GROWING_STRIDE, intermediates);
+    if (!reserved.ok())
+      return reserved.status();
+    block = std::move(*reserved);
+    return {};
+  };
+  for (size_t i = 0; i < program.buffers.size(); ++i)
+    if (const Buffer &buffer = program.buffers[i]; buffer.kind == BufferKind::Growing)
+      if (Status status = reserve(growing[i], buffer.slices); !status.ok())
+        return status;
+  return program.scratchGrows ? reserve(growing.back(), workers) : Status();
 }
 
 Status Instance::setInput(size_t index, const DLTensor &tensor) {
@@ -379,6 +400,10 @@ Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
     return {};
   const TensorInfo &info = program.outputs[index];
   const TensorView &view = *outputs[index];
+  if (program.buffers[info.buffer].slices > 0)
+    return {Code::InvalidArgument, "output '" + info.name +
+                                       "' can't lie in the caller's memory: only the run knows its size, which has no "
+                                       "limit; leave it to the runtime"};
   if (Status status = checkShape(plan, info, view, "output"); !status.ok())
     return status;
   auto refuse = [&](const char *what, const TensorInfo &other) -> Status {
@@ -399,13 +424,13 @@ Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
 
 /// Grows the arena if needed, and allocates new memory for outputs whose old memory a consumer still holds.
 Status Instance::reserve(const SizePlan &plan, PreparedRun &run) {
-  int64_t scratch = plan.scratchBytes * threads(), bytes = 0;
+  int64_t scratch = program.scratchGrows ? 0 : plan.scratchBytes * threads(), bytes = 0;
   if (__builtin_add_overflow(scratch, plan.arenaBytes, &bytes))
     return {Code::OutOfMemory, "the model's intermediates need more than 2^63 bytes"};
   if (bytes > arena.size()) {
     drain();
     arena = Block();
-    Result<Block> larger = memory->allocate(bytes, "the memory of the model's intermediates");
+    Result<Block> larger = memory->allocate(bytes, intermediates);
     if (!larger.ok())
       return larger.status();
     arena = std::move(*larger);
@@ -417,16 +442,20 @@ Status Instance::reserve(const SizePlan &plan, PreparedRun &run) {
     std::shared_ptr<OutputMemory> &output = run.outputs[i];
     const TensorInfo &info = program.outputs[i];
     int64_t needed = plan.sizes[program.buffers[info.buffer].bytesSlot];
+    bool grows = program.buffers[info.buffer].slices > 0;
     bool isFree = output && output->takers.load(std::memory_order_acquire) == 0;
-    if (!outputs[i] && isFree && output->block.size() >= needed)
+    if (!outputs[i] && isFree && (grows || output->block.size() >= needed))
       continue;
     output.reset();
     if (outputs[i])
       continue;
-    Result<Block> block = memory->allocate(needed, "output '" + info.name + "'");
+    std::string purpose = "output '" + info.name + "'";
+    Result<Block> block =
+        grows ? memory->reserve(1, FREESTONE_GROWING_STRIDE, purpose) : memory->allocate(needed, purpose);
     if (!block.ok())
       return block.status();
     output = std::make_shared<OutputMemory>();
+    output->purpose = std::move(purpose);
     output->block = std::move(*block);
   }
   return {};
@@ -472,16 +501,24 @@ Status Instance::packSequences(PreparedRun &run) {
   return {};
 }
 
-void Instance::fillTables(const SizePlan &plan, PreparedRun &run) const {
+void Instance::fillTables(const SizePlan &plan, PreparedRun &run) {
   std::vector<void *> &buffers = run.buffers;
   std::ranges::copy(plan.sizes, run.sizes.begin());
   std::ranges::copy(plan.deals.firsts, run.deals.firsts.begin());
   std::ranges::copy(plan.deals.computing, run.deals.computing.begin());
-  char *intermediates = arena.data() + plan.scratchBytes * threads();
+  char *shared = arena.data() + (program.scratchGrows ? 0 : plan.scratchBytes * threads());
+  run.growths.clear();
+  run.unsized = {};
   for (size_t i = 0; i < inputs.size(); ++i)
     buffers[program.inputs[i].buffer] = inputs[i]->data;
-  for (size_t i = 0; i < outputs.size(); ++i)
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Buffer &buffer = program.buffers[program.outputs[i].buffer];
     buffers[program.outputs[i].buffer] = outputs[i] ? outputs[i]->data : run.outputs[i]->block.data();
+    if (buffer.slices > 0)
+      run.growths.push_back({&run.outputs[i]->block, buffer.bytesSlot, &run.outputs[i]->purpose});
+  }
+  if (program.scratchGrows)
+    run.growths.push_back({&growing.back(), program.scratchSlot, &intermediates});
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Buffer &buffer = program.buffers[i];
     if (buffer.kind == BufferKind::Weight)
@@ -489,16 +526,20 @@ void Instance::fillTables(const SizePlan &plan, PreparedRun &run) const {
     if (buffer.kind == BufferKind::State)
       buffers[i] = kept->data(buffer.state);
     if (buffer.kind == BufferKind::Arena)
-      buffers[i] = intermediates + plan.offsets[i];
+      buffers[i] = shared + plan.offsets[i];
+    if (buffer.kind == BufferKind::Growing) {
+      buffers[i] = growing[i].data();
+      run.growths.push_back({&growing[i], buffer.bytesSlot, &intermediates});
+    }
     if (buffer.kind == BufferKind::Alias)
       buffers[i] = static_cast<char *>(buffers[buffer.base]) + plan.offsets[i];
   }
   run.context.buffers = buffers.data();
   run.context.sizes = run.sizes.data();
   run.context.deals = run.deals.firsts.data();
-  run.context.deal_after = PreparedRun::dealAfter;
-  run.context.dealer = &run;
+  run.context.resize = PreparedRun::resize;
+  run.context.run = &run;
   run.context.computing = run.deals.computing.data();
-  run.context.scratch = arena.data();
-  run.context.scratch_stride = plan.scratchBytes;
+  run.context.scratch = program.scratchGrows ? growing.back().data() : arena.data();
+  run.context.scratch_stride = program.scratchGrows ? FREESTONE_GROWING_STRIDE : plan.scratchBytes;
 }

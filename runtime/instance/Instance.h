@@ -106,6 +106,7 @@ public:
 
   struct Counters {
     uint64_t runs = 0, binds = 0, planHits = 0, allocations = 0, phases = 0, waits = 0, sleeps = 0, moves = 0;
+    uint64_t chunks = 0;
     uint64_t arenaBytes = 0, plannedBytes = 0, liveBytes = 0;
     uint64_t operations = 0, paddingOperations = 0; ///< of the last successful run
     uint64_t parks = 0, alerts = 0;
@@ -126,6 +127,7 @@ private:
 
   Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, int workers, const Options &options);
   Status useState(std::shared_ptr<State> given);
+  Status reserveGrowing(int workers);
   void startTracing(std::shared_ptr<Timeline> given);
   void recordTasks(int worker, const Trace &trace) const;
   void recordPlan(PreparedRun &run);
@@ -139,7 +141,7 @@ private:
   Status checkApart(const TensorView &view, const TensorInfo &info, const char *what) const;
   Status reserve(const SizePlan &plan, PreparedRun &run);
   Status bind();
-  void fillTables(const SizePlan &plan, PreparedRun &run) const;
+  void fillTables(const SizePlan &plan, PreparedRun &run);
 
   void addPlace(int workers);
   Status startQueue();
@@ -170,6 +172,7 @@ private:
   std::vector<std::optional<TensorView>> outputs; ///< the caller's memory
   std::vector<int64_t> symbols;                   ///< values of the symbols that inputs bind
   Block arena;                                    ///< scratch of all workers, then intermediates
+  std::vector<Block> growing; ///< by buffers, last the scratch of all workers: those whose sizes have no limit
 
   // Runs take turns in these slots, as many as the queue is deep; without a queue there is one.
   const int queueDepth;

@@ -8,8 +8,7 @@
 using namespace freestone::runtime;
 
 void Instance::addPlace(int workers) {
-  places.push_back(std::make_unique<PreparedRun>(program.buffers.size(), program.slotCount, program.inputs.size(),
-                                                 program.outputs.size(), Dealer(program, workers, !switches.deals)));
+  places.push_back(std::make_unique<PreparedRun>(program, Dealer(program, workers, !switches.deals)));
 }
 
 Status Instance::prepare() {
@@ -201,6 +200,10 @@ Status Instance::surfaceFailure() {
 }
 
 Status Instance::execute(PreparedRun &run) {
+  if (Status status = run.grow(); !status.ok()) {
+    run.watched.end(/*succeeded=*/false);
+    return status;
+  }
   for (int worker = 0; worker < threads(); ++worker)
     std::memset(run.context.scratch + worker * run.context.scratch_stride, 0, FREESTONE_SCRATCH_HEADER);
   executing = &run;
@@ -226,6 +229,8 @@ Status Instance::explainFailure(const PreparedRun &run, Gang::Outcome outcome) c
     return {Code::Cancelled, "the run was cancelled"};
   if (!services->failure().ok())
     return services->failure();
+  if (!run.unsized.ok())
+    return {run.unsized.code(), run.unsized.message() + describePhase(gang->failedPhase())};
   for (int worker = 0; worker < threads(); ++worker) {
     int64_t site = 0;
     std::memcpy(&site, run.context.scratch + worker * run.context.scratch_stride, sizeof(site));
@@ -321,6 +326,7 @@ Instance::Counters Instance::counters() const {
   counters.binds = planner.binds();
   counters.planHits = planner.hits();
   counters.allocations = memory->allocations();
+  counters.chunks = memory->chunks();
   counters.phases = phases.load(std::memory_order_relaxed);
   counters.waits = waits.waits;
   counters.sleeps = waits.sleeps;

@@ -334,6 +334,7 @@ freestone_status freestone_instance_counters(const freestone_instance *instance,
     value.busy_ns = now.queue.busyNs;
     value.parks = now.parks;
     value.alerts = now.alerts;
+    value.chunks = now.chunks;
     return writeStruct(counters, value);
   });
 }

@@ -28,16 +28,24 @@ public:
   /// OutOfMemory.
   Result<Block> allocate(int64_t bytes, const std::string &purpose);
 
+  /// A block without memory that can grow where it is: as many slices as asked for, `stride` bytes apart, whole pages.
+  /// Its memory is the system's, whatever the callbacks. Errors: OutOfMemory.
+  Result<Block> reserve(int64_t slices, int64_t stride, const std::string &purpose);
+
   uint64_t allocations() const { return allocationCount.load(std::memory_order_relaxed); }
+  /// How often a reserved block has grown.
+  uint64_t chunks() const { return chunkCount.load(std::memory_order_relaxed); }
 
 private:
   friend class Block;
   Memory(Callbacks callbacks, uint64_t limit) : callbacks(callbacks), limit(limit) {}
+  /// The sentence that there are no such bytes, or nothing if they are held from now on.
+  Status hold(int64_t bytes, const std::string &purpose);
 
   Callbacks callbacks;
   uint64_t limit;
   std::atomic<uint64_t> held = 0;
-  std::atomic<uint64_t> allocationCount = 0;
+  std::atomic<uint64_t> allocationCount = 0, chunkCount = 0;
 };
 
 /// An owned allocation of a Memory.
@@ -49,13 +57,17 @@ public:
   ~Block();
 
   char *data() const { return address; }
+  /// Bytes of memory; of each slice, where it was reserved.
   int64_t size() const { return bytes; }
+  /// Lets each slice of a reserved block have at least this many bytes. It grows to twice its size or more, by a chunk
+  /// of new memory behind what is there. Not while another thread does so. Errors: OutOfMemory.
+  Status grow(int64_t least, const std::string &purpose);
 
 private:
   friend class Memory;
   std::shared_ptr<Memory> memory;
   char *address = nullptr;
-  int64_t bytes = 0;
+  int64_t bytes = 0, slices = 0, stride = 0; ///< no slices: it was not reserved
 };
 
 } // namespace freestone::runtime

@@ -9,6 +9,11 @@ namespace freestone::runtime::platform {
 void *allocatePages(size_t bytes);
 void freePages(void *memory, size_t bytes);
 
+/// Addresses without memory; null on failure. `freePages` gives them back.
+void *reservePages(size_t bytes);
+/// Puts zeroed memory behind reserved addresses, whole pages. Returns whether there is enough.
+bool commitPages(void *address, size_t bytes);
+
 /// Drops pages of a mapped file from memory; they are read again on access.
 void releaseMapped(const void *address, size_t bytes);
 

@@ -14,6 +14,7 @@ namespace freestone::runtime {
 /// Memory of an output owned by the runtime. DLPack consumers may hold it beyond the instance's lifetime.
 struct OutputMemory {
   Block block;
+  std::string purpose; ///< for errors
   std::atomic<int> takers = 0;
 };
 
@@ -26,16 +27,21 @@ struct PreparedRun {
     char bytes[copiedInputBytes];
   };
 
-  PreparedRun(size_t bufferCount, size_t slotCount, size_t inputCount, size_t outputCount, Dealer dealer)
-      : buffers(bufferCount), sizes(slotCount), dealer(std::move(dealer)), deals(this->dealer.makeRoom()),
-        copies(inputCount), packed(inputCount), outputs(outputCount), isCompact(outputCount) {}
+  /// Memory that grows with a size which has no limit.
+  struct Growth {
+    Block *block;
+    int64_t slot; ///< of the bytes of each of its slices
+    const std::string *purpose;
+  };
 
-  /// `deal_after` of the context, whose `dealer` is the run.
-  static void dealAfter(freestone_run_context *context, int64_t phase) {
-    auto &run = *static_cast<PreparedRun *>(context->dealer);
-    run.dealer.deal(run.sizes, phase + 1, run.deals);
-  }
+  PreparedRun(const Entry &entry, Dealer dealer);
 
+  /// Lets all memory that grows be as large as the sizes say.
+  Status grow() const;
+  /// `resize` of the context, whose `run` this is.
+  static int32_t resize(freestone_run_context *context, int64_t phase, int64_t symbol);
+
+  const Entry &entry;
   std::vector<void *> buffers;
   std::vector<int64_t> sizes;
   Dealer dealer; ///< for sizes that the run itself determines
@@ -45,6 +51,8 @@ struct PreparedRun {
   std::vector<Block> packed;                          ///< of inputs that are stacks, and of their parts
   std::vector<std::shared_ptr<OutputMemory>> outputs; ///< null where the caller's memory is bound
   std::vector<bool> isCompact;                        ///< of outputs that are stacks: see `compact`
+  std::vector<Growth> growths;
+  Status unsized; ///< why a size that the run determined is impossible
 
   int64_t number = 0; ///< of the run; 0: none yet
   int64_t job = 0;    ///< in the queue; 0: not queued

@@ -106,7 +106,7 @@ Status SizePlanner::bindSlots(SizePlan &plan) {
   };
   bool overflow = overflows();
   for (size_t i = 0; hasRunTime && !overflow && i < entry.symbols.size(); ++i) {
-    if (entry.symbols[i].source != SymbolSource::RunTime)
+    if (entry.symbols[i].source != SymbolSource::RunTime || entry.symbols[i].bound < 0)
       continue;
     plan.sizes[i] = plan.sizes[entry.symbols[i].bound];
     overflow = overflows();

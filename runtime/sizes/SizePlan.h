@@ -15,7 +15,7 @@ namespace freestone::runtime {
 /// All sizes and offsets that follow from the values of an entry's symbols.
 struct SizePlan {
   std::vector<int64_t> symbols; ///< values of the input-bound symbols, in order: the key
-  std::vector<int64_t> sizes;   ///< all slots; run-time symbols have their upper bounds
+  std::vector<int64_t> sizes;   ///< all slots; run-time symbols have their upper bounds, or their lower ones
   std::vector<int64_t> offsets; ///< of each buffer: in the arena, or in its base
   int64_t arenaBytes = 0;
   int64_t liveBytes = 0;

@@ -122,6 +122,41 @@ KNOWN = {
         ({"x": X, "z": np.ones(5, np.float32), "m": np.array(3)}, [np.full(5, 106), np.repeat([[4], [21], [106]], 5, 1)]),
         ({"x": X, "z": np.ones(5, np.float32), "m": np.array(0)}, [X, np.zeros((0, 5))]),
     ],
+    # Data alone end a loop that collects what it carries, and more.
+    """(float[n] x, float most) => (float[n] y, float[k, n] all, float[k] sums) {
+        one = Constant<value_float = 1.0>() yes = Constant<value = bool {1}>()
+        y, all, sums = Loop<body = b (int64 i, bool c, float[n] p) => (bool d, float[n] q, float[n] v, float t) {
+            q = Add(p, one) v = Identity(q) t = ReduceSum<keepdims = 0>(q) d = Less(t, most) }>(, yes, x)
+    }""": [
+        ({"x": X, "most": np.float32(most)}, [X + n, X + np.arange(1, n + 1)[:, None], np.arange(6, 3 * n + 4, 3)])
+        for most, n in ((0, 1), (7, 2), (3e4, 9999))
+    ],
+    # Data alone end a loop; both sides of a branch in it give sizes that double.
+    """(float[n] x, int64 m) => (float[k] y) {
+        one = Constant<value_int = 1>() two = Constant<value_int = 2>() zero = Constant<value_int = 0>() yes = Constant<value = bool {1}>()
+        y = Loop<body = b (int64 i, bool c, float[p] s) => (bool d, float[q] t) {
+            j = Add(i, one) d = Less(j, m) rest = Mod(i, two) isEven = Equal(rest, zero)
+            t = If<then_branch = left () => (float[r] f) { f = Concat<axis = 0>(s, s, x) },
+                   else_branch = right () => (float[v] g) { g = Neg(s) }>(isEven) }>(, yes, x)
+    }""": [
+        ({"x": X, "m": np.array(1)}, [np.tile(X, 3)]),
+        ({"x": X, "m": np.array(2)}, [-np.tile(X, 3)]),
+        ({"x": X, "m": np.array(3)}, [np.concatenate([-np.tile(X, 6), X])]),
+        ({"x": X[:0], "m": np.array(5)}, [X[:0]]),
+    ],
+    # Neither of two loops within each other has a limit; the inner one begins with what the outer one has made.
+    """(float[n] x, int64 m) => (float[k] y, float[l] sums) {
+        one = Constant<value_int = 1>() yes = Constant<value = bool {1}>()
+        y, sums = Loop<body = b (int64 i, bool c, float[p] s) => (bool d, float[q] t, float v) {
+            j = Add(i, one) d = Less(j, m)
+            e, f = Loop<body = inner (int64 a, bool go, float[u] w) => (bool h, float[z] r, float o) {
+                h = Less(a, i) r = Concat<axis = 0>(w, x) o = ReduceSum<keepdims = 0>(r) }>(, yes, s)
+            v = ReduceSum<keepdims = 0>(f) t = Concat<axis = 0>(e, x) }>(, yes, x)
+    }""": [
+        ({"x": X, "m": np.array(1)}, [np.tile(X, 3), np.array([6])]),
+        ({"x": X, "m": np.array(3)}, [np.tile(X, 10), np.array([6, 12 + 15, 21 + 24 + 27])]),
+        ({"x": X[:0], "m": np.array(3)}, [X[:0], np.zeros(3)]),
+    ],
     # Sizes follow from the number of the iteration.
     """(float[n] x, int64 m) => (float y, float[k] all) {
         one = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>() none = Constant<value_float = 0.0>()
@@ -239,7 +274,7 @@ class Scope:
             body.attend(rows)
         body.fill()
         next_state, next_number = body.matrix(), body.number()
-        ends_early = (self.depth == 0 or not collects) and draw.random() < 0.6
+        ends_early = draw.random() < 0.6
         goes_on = body.condition() if ends_early else body.add("Identity", [going])
         outputs = [info(goes_on, "b"), info(next_state, "h"), info(next_number, "i")]
         if collects:
@@ -256,10 +291,12 @@ class Scope:
             outputs.insert(3, info(body.add("Concat", more, axis=0), "h"))
             inputs.append(info(rows, "h"))
         graph = helper.make_graph(body.nodes, self.program.fresh(), inputs, outputs)
-        known = collects or grows or draw.random() < 0.5
-        most = self.constant(draw.randint(0, 7 if grows else 4), np.int64)
-        limit = most if known else self.add("Mod", [self.pick("i"), self.constant(5, np.int64)])
-        first = self.condition() if (self.depth == 0 or not collects) and draw.random() < 0.3 else ""
+        most = 7 if grows else 4
+        if draw.random() < 0.5:
+            limit = self.constant(draw.randint(0, most), np.int64)
+        else:
+            limit = self.add("Mod", [self.pick("i"), self.constant(most + 1, np.int64)])
+        first = self.condition() if draw.random() < 0.3 else ""
         carried = [self.pick("h"), self.pick("i")] + ([self.pick("h")] if grows else [])
         made = self.add("Loop", [limit, first, *carried], count=len(outputs) - 1, body=graph)
         self.names["h"].append(made[0])

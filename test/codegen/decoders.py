@@ -44,6 +44,27 @@ def check(folder, model, artifact, words, length):
     return expected
 
 
+def check_endless(folder, model, length):
+    """Without the most words, the end ends the sequence: memory for it grows in the first run alone, a few times."""
+    graph = onnx.load(model)
+    loop = next(node for node in graph.graph.node if node.op_type == "Loop")
+    loop.input[0] = ""
+    graph.graph.input.remove(next(value for value in graph.graph.input if value.name == "most"))
+    model, artifact = folder / "endless.onnx", folder / "endless.stone"
+    onnx.save(graph, model)
+    freestone_runtime.compile_model(model, artifact)
+    for workers in range(1, 5):
+        program = freestone_runtime.Model(artifact, workers)
+        (written,) = program.run({"memory": MEMORY})
+        first = program.counters()
+        assert written.shape[1] == length, f"{written.shape[1]} words are written, not {length}"
+        (again,) = program.run({"memory": MEMORY})
+        second = program.counters()
+        program.close()
+        assert np.array_equal(written, again)
+        assert 0 < first.chunks == second.chunks and first.allocations == second.allocations, (first.chunks, second.chunks)
+
+
 def check_entries(artifact):
     """Each word takes the same phases of one run, which begin and end outside of the loop."""
     program, phases = freestone_runtime.Model(artifact, 2), [0]
@@ -69,6 +90,7 @@ def main():
         length = 1 + int(np.argmax(greatest == greatest[4]))
         model, artifact = compile_decoder(folder, beams, int(greatest[4]))
         check(folder, model, artifact, 20, 1 + length)
+        check_endless(folder, model, 1 + length)
     print("decoders agree")
 
 

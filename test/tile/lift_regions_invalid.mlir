@@ -1,18 +1,5 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions)' --split-input-file --verify-diagnostics
 
-func.func @endless(%x: !graph.tensor<[n], f32>, %limit: !graph.tensor<[], i64>) -> !graph.tensor<[l], f32> {
-  // expected-error @+1 {{a size that depends on what a branch or an iteration does has no limit}}
-  %r = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f32> {
-  ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[s], f32>):
-    %yes = graph.constant dense<true> : tensor<i1> -> !graph.tensor<[], i1>
-    %next = graph.concat %state, %state axis 0 : !graph.tensor<[s], f32>, !graph.tensor<[s], f32>
-    graph.yield %yes, %next : !graph.tensor<[], i1>, !graph.tensor<[2*s], f32>
-  } -> !graph.tensor<[l], f32>
-  return %r : !graph.tensor<[l], f32>
-}
-
-// -----
-
 func.func @collected(%x: !graph.tensor<[n], f32>, %limit: !graph.tensor<[], i64>) -> !graph.tensor<[m, n], f32> {
   // expected-error @+1 {{the number of values that it collects has no bound}}
   %r:2 = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f32> {

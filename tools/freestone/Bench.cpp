@@ -171,6 +171,7 @@ static Json measure(const BenchArguments &arguments, const CLI::App &verb) {
                         {"moves", counters.moves},
                         {"parks", counters.parks},
                         {"alerts", counters.alerts},
+                        {"chunks", counters.chunks},
                         {"arena_bytes", counters.arena_bytes},
                         {"live_bytes", counters.live_bytes}};
   if (arguments.phases)

@@ -251,7 +251,7 @@ void EntryEmitter::emitTrace(Value begin, Value end) {
 }
 
 /// Sets the run-time symbol to element 0 of its buffer, which worker 0 has written with tile 0, and derives all sizes
-/// anew, and deals the tiles of later phases. Without tiles the buffer is unwritten, and the symbol gets its lower
+/// anew, lets memory grow, and deals the tiles of later phases. Without tiles the buffer is unwritten, and the symbol gets its lower
 /// bound.
 Value EntryEmitter::emitRebind(LLVM::LLVMFuncOp bind, Value failed) {
   Value slot = column(EntryTable::bindsSlot);
@@ -265,10 +265,14 @@ Value EntryEmitter::emitRebind(LLVM::LLVMFuncOp bind, Value failed) {
     store(count, address);
     store(count, element(i64, sizes, subtract(slot, constant(1))));
     Value overflow = LLVM::CallOp::create(builder, location, bind, ValueRange{sizes}).getResult();
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, i64});
-    Value deal = field(pointer, offsetof(freestone_run_context, deal_after));
-    LLVM::CallOp::create(builder, location, type, ValueRange{deal, context, column(EntryTable::phaseIndex)});
-    return overflow;
+    return ifThen(isZero(overflow), overflow, [&]() -> Value {
+      auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64});
+      Value resize = field(pointer, offsetof(freestone_run_context, resize));
+      return LLVM::CallOp::create(
+                 builder, location, type,
+                 ValueRange{resize, context, column(EntryTable::phaseIndex), subtract(slot, constant(1))})
+          .getResult();
+    });
   });
 }
 

@@ -31,7 +31,7 @@ def Task_SymbolAttr : AttrDef<Task_Dialect, "Symbol"> {
   let summary = "a symbol of a program and what binds it";
   let description = [{
     `dim i, d`: dimension d of input i. `element i, k`: element k of the integer input i. `runtime i, 0`: element 0 of
-    buffer i, which a phase writes; before that phase it counts as its upper bound `bound`.
+    buffer i, which a phase writes; before that phase it counts as its upper bound `bound`, where there is one.
     ```mlir
     #task.symbol<"b" dim 0, 1 in [8, 512] multiple_of 8>
     ```
@@ -44,7 +44,7 @@ def Task_SymbolAttr : AttrDef<Task_Dialect, "Symbol"> {
 
 def Task_BufferKind : I32EnumAttr<"BufferKind", "where the bytes of a buffer live", [
     I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"output", 1>, I32EnumAttrCase<"weight", 2>,
-    I32EnumAttrCase<"arena", 3>, I32EnumAttrCase<"state", 4>]> {
+    I32EnumAttrCase<"arena", 3>, I32EnumAttrCase<"state", 4>, I32EnumAttrCase<"growing", 5>]> {
   let cppNamespace = "::freestone::task";
   let genSpecializedAttr = 0;
 }

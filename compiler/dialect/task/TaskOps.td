@@ -52,14 +52,15 @@ def Task_BufferOp : Task_Op<"buffer"> {
     to run under its name, in all programs of the module; it begins as zeros or as the weight `initial`.
     `task-plan-memory` gives arena buffers their live range: from the first phase that touches the buffer to the phase
     from which on every worker knows that all touches are done. Two arena buffers may share bytes where their live ranges
-    do not overlap.
+    do not overlap. A growing buffer is as an arena buffer, but its sizes have no limit: it has memory of its own, `slices`
+    of its type.
   }];
-  let arguments = (ins Task_BufferKindAttr:$kind, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$first,
-                       OptionalAttr<I64Attr>:$freed, OptionalAttr<ElementsAttr>:$value,
+  let arguments = (ins Task_BufferKindAttr:$kind, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$slices,
+                       OptionalAttr<I64Attr>:$first, OptionalAttr<I64Attr>:$freed, OptionalAttr<ElementsAttr>:$value,
                        OptionalAttr<StrAttr>:$initial);
   let results = (outs AnyType:$buffer);
   let assemblyFormat = [{
-    `` $kind ($name^)? (`live` ` ` `[` $first^ `,` $freed `)`)?
+    `` $kind ($name^)? (`slices` $slices^)? (`live` ` ` `[` $first^ `,` $freed `)`)?
     (`value` $value^)? (`initial` $initial^)? attr-dict `:` type($buffer)
   }];
   let hasVerifier = 1;

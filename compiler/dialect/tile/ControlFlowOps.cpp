@@ -67,12 +67,12 @@ unsigned LoopOp::getNextCarried(unsigned carried) {
 }
 
 LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &tables) {
-  if (!getTrips() && (!getCondition() || !getScanned().empty() || getNumCollected() > 0))
+  if (!getTrips() && (!getCondition() || !getScanned().empty() || (getNumCollected() > 0 && !getSlices())))
     return emitOpError("needs the number of its iterations");
   if (getResults().size() < getCarried().size())
     return emitOpError("needs a result for each carried value");
   auto hasTrips = [&](graph::TensorType type) {
-    return type.getRank() > 0 && !type.getLayout() && type.getDim(0) == getTrips()->getExpr();
+    return type.getRank() > 0 && !type.getLayout() && (!getTrips() || type.getDim(0) == getTrips()->getExpr());
   };
   auto getSlice = [](graph::TensorType type) { return type.withShape(type.getShape().drop_front()); };
   SmallVector<Type> arguments(getCarried().getTypes()), results;

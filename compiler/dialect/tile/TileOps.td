@@ -325,14 +325,17 @@ def Tile_LoopOp : Tile_Op<"loop", [AttrSizedOperandSegments, DeclareOpInterfaceM
         -> (!graph.tensor<[8], f32>, !graph.tensor<[t, 8], f32>)
     ```
     The body uses the symbols of the caller. Sizes of carried values may follow the iterations: in the body they depend
-    on a symbol that it binds.
+    on a symbol that it binds. Without `trips`, which needs a condition, nothing is scanned, and `slices` is the number
+    of slices, by symbols that the body binds, for which what is collected needs memory before each iteration ends.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$body, OptionalAttr<Sym_ExprAttr>:$trips, Optional<Graph_Tensor>:$condition,
+  let arguments = (ins FlatSymbolRefAttr:$body, OptionalAttr<Sym_ExprAttr>:$trips,
+                       OptionalAttr<Sym_ExprAttr>:$slices, Optional<Graph_Tensor>:$condition,
                        Variadic<Graph_Tensor>:$carried, Variadic<Graph_Tensor>:$scanned,
                        Variadic<Graph_Tensor>:$captured, DenseI64ArrayAttr:$collected_as);
   let results = (outs Variadic<Graph_Tensor>:$results);
   let assemblyFormat = [{
-    $body (`trips` custom<Trips>($trips)^)? (`while` $condition^)? (`carry` `(` $carried^ `)` `as` $collected_as)?
+    $body (`trips` custom<Trips>($trips)^)? (`slices` custom<Trips>($slices)^)? (`while` $condition^)?
+    (`carry` `(` $carried^ `)` `as` $collected_as)?
     (`over` `(` $scanned^ `)`)? (`with` `(` $captured^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
@@ -342,6 +345,8 @@ def Tile_LoopOp : Tile_Op<"loop", [AttrSizedOperandSegments, DeclareOpInterfaceM
       int64_t number = getCollectedAs()[carried];
       return number < 0 ? std::nullopt : std::optional<unsigned>(number);
     }
+    /// The slices that what is collected needs memory for.
+    ::freestone::sym::Expr getMostCollected() { return (getTrips() ? *getTrips() : *getSlices()).getExpr(); }
     /// The result of the body that is the next condition, the next carried value, or what is collected.
     unsigned getNextCarried(unsigned carried);
     unsigned getCollectedResult(unsigned collected);

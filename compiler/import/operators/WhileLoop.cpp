@@ -139,10 +139,6 @@ bool WhileLoop::buildBody() {
     outcome = sizes->learn(ArrayRef(made).slice(1, carried.size()));
     if (outcome == CarriedSizes::Outcome::Differs)
       return node.refuse("the rank or the type of what it carries changes from one iteration to the next"), false;
-    if (sizes->trip() && !bound)
-      return node.refuse("what it carries grows without a limit; give the loop one that is a constant or a size "
-                         "(--max-trip)"),
-             false;
   }
   return true;
 }
@@ -181,7 +177,9 @@ bool WhileLoop::setOutputs() {
 
 bool WhileLoop::build(bool isOptional) {
   if (collectCarried()) {
-    sizes.emplace(builder, carried, bound, readsTrip);
+    // As many values are collected as there are iterations.
+    bool collects = body.output_size() > 1 + static_cast<int>(carried.size());
+    sizes.emplace(builder, carried, bound, readsTrip || (collects && !bound));
     if (buildBody() && !(isOptional && sizes->hasOthers()) && setOutputs())
       return true;
   }

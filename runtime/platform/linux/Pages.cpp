@@ -6,14 +6,30 @@
 
 using namespace freestone::runtime;
 
+static void useHugePages(void *memory, size_t bytes) {
+  constexpr size_t hugePage = size_t(2) << 20;
+  if (bytes >= 2 * hugePage)
+    madvise(memory, bytes, MADV_HUGEPAGE);
+}
+
 void *platform::allocatePages(size_t bytes) {
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return nullptr;
-  constexpr size_t hugePage = size_t(2) << 20;
-  if (bytes >= 2 * hugePage)
-    madvise(memory, bytes, MADV_HUGEPAGE);
+  useHugePages(memory, bytes);
   return memory;
+}
+
+void *platform::reservePages(size_t bytes) {
+  void *memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+bool platform::commitPages(void *address, size_t bytes) {
+  if (mprotect(address, bytes, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  useHugePages(address, bytes);
+  return true;
 }
 
 void platform::releaseMapped(const void *address, size_t bytes) {
