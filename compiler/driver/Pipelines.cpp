@@ -23,7 +23,7 @@ void addGraphPipeline(OpPassManager &passes, const Options &options) {
 void addTilePipeline(OpPassManager &passes, const Options &options) {
   const Switches &switches = options.switches;
   passes.nest<func::FuncOp>().addPass(graph::createPackBoundary());
-  passes.addPass(tile::createLiftRegions());
+  passes.addPass(tile::createLiftRegions({switches.append}));
   OpPassManager &functions = passes.nest<func::FuncOp>();
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;

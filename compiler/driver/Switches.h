@@ -6,6 +6,7 @@
 namespace freestone::driver {
 
 struct Switches {
+  bool append = true;
   bool reassociate = true;
   bool inlineProducers = true;
   bool fuseEpilogues = true;
@@ -48,7 +49,7 @@ struct Switches {
   static constexpr Switches forLevel(int level) {
     Switches switches;
     if (level == 0)
-      switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
+      switches.append = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
           switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
               switches.picturesInPlace = switches.layOutState = switches.coalesceLoops = switches.splitReductions =
                   switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
@@ -69,6 +70,7 @@ struct SwitchInfo {
 };
 
 inline constexpr SwitchInfo switchTable[] = {
+    {"append", &Switches::append, "appended", "what loops carry becomes longer where it lies, instead of a copy"},
     {"reassociate", &Switches::reassociate, "reassociated",
      "sums of a product's weighted elements are taken of the other product that these weights have made"},
     {"inline", &Switches::inlineProducers, "inlined", "computes that only map elements go into their consumers"},

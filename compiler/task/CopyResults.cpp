@@ -99,6 +99,8 @@ private:
     }
     for (OpOperand *result : outputs) {
       Value memory = getMemory(result->get());
+      if (tile::isAppend(result->get().getDefiningOp()))
+        continue;
       if ((isComputed(memory) || isMadeInside(memory)) && taken.insert(memory).second)
         continue;
       result->set(copyValue(builder, result->get()));

@@ -49,16 +49,19 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
   memory.collected.resize(loop.getNumCollected());
   sym::Expr two = sym::Expr::constant(loop.getContext(), 2);
   auto body = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(program, loop.getBodyAttr());
-  auto placeInTurns = [&](Value first, Type read, Type written, Type last) {
+  ValueRange next = body.getBody().front().getTerminator()->getOperands();
+  // What only becomes longer has one slice.
+  auto placeInTurns = [&](Value first, Type read, Type written, Type last, bool isAppended = false) {
+    int64_t slices = isAppended ? 1 : 2;
     graph::TensorType slice = runTimeSizes.getGreatest({first.getType(), read, written, last});
     bool grows = runTimeSizes.isUnlimited(slice);
-    BufferOp buffer = addBuffer(BufferKind::arena, "", grows ? slice : stack(slice, two), location);
+    BufferOp buffer = addBuffer(BufferKind::arena, "", grows || isAppended ? slice : stack(slice, two), location);
     if (grows)
-      buffer.setSlices(2);
+      buffer.setSlices(slices);
     buffers[getMemory(first)] = buffer;
     auto addSlice = [&](Type type, int64_t shift) {
       sym::ExprAttr step = grows ? sym::Expr::constant(loop.getContext(), FREESTONE_GROWING_STRIDE).attr() : getBytes(slice);
-      return addView(buffer, type, step, memory.number, shift, 2, location);
+      return addView(buffer, type, step, memory.number, shift, slices, location);
     };
     memory.read.push_back(addSlice(read, 0));
     memory.written.push_back(addSlice(written, 1));
@@ -71,7 +74,7 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
     if (!collected) {
       buffers[loop.getResult(index)] =
           placeInTurns(first, body.getArgumentTypes()[index], body.getResultTypes()[loop.getNextCarried(index)],
-                       loop.getResultTypes()[index]);
+                       loop.getResultTypes()[index], tile::isAppend(next[loop.getNextCarried(index)].getDefiningOp()));
     } else {
       Type type = first.getType();
       Value buffer = addBuffer(BufferKind::arena, "", stack(type, loop.getMostCollected() + 1), location);

@@ -101,7 +101,7 @@ int64_t Updater::run() {
   int64_t inPlace = 0;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     // A moved update is visited again at its new position.
-    if (!tile::isUpdate(&op) || moveBehindReaders(&op))
+    if (!tile::isUpdate(&op) || tile::isAppend(&op) || moveBehindReaders(&op))
       continue;
     OpBuilder builder(&op);
     Value operand = op.getOperand(0);

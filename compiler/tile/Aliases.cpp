@@ -7,6 +7,8 @@ using namespace freestone;
 
 bool tile::isUpdate(Operation *op) { return op && op->hasAttr(updatesAttr); }
 
+bool tile::isAppend(Operation *op) { return op && op->hasAttr(appendsAttr); }
+
 Value tile::getAliased(Value value) {
   while (isAlias(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);

@@ -10,6 +10,11 @@ namespace freestone::tile {
 inline constexpr llvm::StringRef updatesAttr = "updates";
 bool isUpdate(mlir::Operation *op);
 
+/// Of an update of what a loop carries, whose result is the next carried value, longer than the operand: it needs no
+/// copy, as the memory of what is carried is large enough, and what was there stays as it is.
+inline constexpr llvm::StringRef appendsAttr = "appends";
+bool isAppend(mlir::Operation *op);
+
 /// The value that this one is in another shape or layout: reshapes and views are free.
 mlir::Value getAliased(mlir::Value value);
 

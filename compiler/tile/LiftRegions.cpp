@@ -1,6 +1,7 @@
 #include "compiler/tile/Passes.h"
 
 #include "compiler/expressions/Expressions.h"
+#include "compiler/tile/AppendCarried.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/RegionSizes.h"
 #include "mlir/IR/IRMapping.h"
@@ -25,11 +26,13 @@ namespace {
 /// Lifts the regions of one function.
 class Lifter {
 public:
-  Lifter(func::FuncOp function, SymbolTable &functions) : function(function), functions(functions) {}
+  Lifter(func::FuncOp function, SymbolTable &functions, bool appends)
+      : function(function), functions(functions), appends(appends) {}
 
   /// Adds the bodies to `lifted`.
   LogicalResult run();
   SmallVector<func::FuncOp> lifted;
+  int64_t appended = 0;
 
 private:
   LogicalResult lift(graph::IfOp op);
@@ -43,6 +46,7 @@ private:
 
   func::FuncOp function;
   SymbolTable &functions;
+  bool appends;
   /// Of the operation that is lifted.
   DenseMap<Value, bool> knownFree;
 };
@@ -228,6 +232,8 @@ static void carrySizes(graph::WhileOp op, ArrayRef<CarriedSize> sizes, SmallVect
 /// Loops count their iterations only where the body asks for the number, sizes follow it, the limit is no size, or as
 /// many values are collected: as many of those that fit the limit are what they give.
 LogicalResult Lifter::lift(graph::WhileOp op) {
+  if (appends)
+    appended += appendCarried(op);
   Block &block = op.getBody().front();
   Operation *yield = block.getTerminator();
   size_t states = op.getCarried().size();
@@ -330,6 +336,8 @@ LogicalResult Lifter::run() {
 
 class LiftRegions : public tile::impl::LiftRegionsBase<LiftRegions> {
 public:
+  using LiftRegionsBase::LiftRegionsBase;
+
   void runOnOperation() override {
     SymbolTable functions(getOperation());
     SmallVector<func::FuncOp> waiting(getOperation().getOps<func::FuncOp>());
@@ -337,10 +345,11 @@ public:
       func::FuncOp function = waiting.pop_back_val();
       if (function.isExternal())
         continue;
-      Lifter lifter(function, functions);
+      Lifter lifter(function, functions, append);
       if (failed(lifter.run()))
         return signalPassFailure();
       count(getOperation(), "bodies", lifter.lifted.size());
+      count(getOperation(), "appended", lifter.appended);
       llvm::append_range(waiting, lifter.lifted);
     }
   }

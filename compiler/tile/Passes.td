@@ -17,13 +17,16 @@ def LiftRegions : TilePass<"tile-lift-regions", "::mlir::ModuleOp"> {
     every later pass treats them as it treats an entry. What does not depend on the iteration moves out of its loop, what
     costs nothing (constants, weights, sizes) into the body, and other values from outside become arguments. Sizes that
     an iteration or a side of a branch determines are bound by opaques that copy a scalar: the number of the iteration,
-    or a size that is carried or returned. Those without a limit have no `bound`. Counts `bodies`.
+    or a size that is carried or returned. Those without a limit have no `bound`. What is carried and
+    becomes longer at its end is appended to where it lies (`appendCarried`; not with `append=false`). Counts `bodies`
+    and `appended`.
     ```mlir
     %last = graph.scan carry %h over %x { ^bb0(%state, %slice): … }
     // →
     %last = tile.loop @main_body trips t carry(%h) over(%x) with(%captured) : …
     ```
   }];
+  let options = [Option<"append", "append", "bool", "true", "Let what loops carry become longer where it lies">];
 }
 
 def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {

@@ -59,6 +59,8 @@ OF_SIZES = {"variants"}
 OF_ATTENTION = {"reassociate"}
 # test/driver/side_by_side.py tests that of independent operators.
 OF_BRANCHES = {"schedule"}
+# test/codegen/decoders.py tests that of what loops carry.
+OF_LOOPS = {"append"}
 # test/codegen/convolutions.py tests those of single taps, and of windows whose rows share elements.
 OF_PICTURES = {"pictures-in-place", "share-rows"}
 # Optimizations that have an effect only without these others.
@@ -85,7 +87,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_PICTURES
+    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

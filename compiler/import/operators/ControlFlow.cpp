@@ -245,7 +245,7 @@ void loop(Node &node) {
   if ((!limit || (content && !bound)) && builder.options.maxTrip > 0)
     bound = builder.size(builder.options.maxTrip);
   bool canUnroll = runsOut && trips && *trips > 0 && *trips <= maxUnrolled;
-  if (!buildWhile(node, *body, bound, runsOut && bound, readsTrip && bound, canUnroll) && canUnroll)
+  if (!buildWhile(node, *body, bound, runsOut && bound, readsTrip, canUnroll) && canUnroll)
     unroll(node, *body, *trips);
 }
 
