@@ -1,4 +1,5 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions)' --split-input-file | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions{append=false})' --split-input-file | FileCheck %s --check-prefix=COPIED
 
 // What is carried and collected is returned once. Work on weights moves into the body, other work that does not depend
 // on the iteration out of the loop.
@@ -98,7 +99,7 @@ func.func @ended(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !gra
 // -----
 
 // Sizes that follow the number of the iteration: the loop counts, each iteration binds its number. What does not depend
-// on it moves out of the loop.
+// on it moves out of the loop. What becomes longer at its end is appended to.
 // CHECK-LABEL: func.func @grown
 // CHECK:         %[[TWICE:.*]] = graph.binary add %arg0, %arg0
 // CHECK:         %[[ZERO:.*]] = graph.constant dense<0>
@@ -106,9 +107,11 @@ func.func @ended(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !gra
 // CHECK-NEXT:    return %[[R]]#1 : !graph.tensor<[7*n], f32>
 // CHECK:       func.func private @grown_body(%[[NUMBER:.*]]: !graph.tensor<[], i64>, %[[STATE:.*]]: !graph.tensor<[i*n + n], f32>, %[[MORE:.*]]: !graph.tensor<[n], f32>)
 // CHECK-NEXT:    tile.opaque [1] ins(%[[NUMBER]]) attributes {binds = "i", bound = #sym.expr<6>}
-// CHECK:         %[[NEXT:.*]] = graph.concat %[[STATE]], %[[MORE]]
+// CHECK:         %[[NEXT:.*]] = tile.opaque [n ceildiv 8192] ins(%[[STATE]], %[[MORE]]) attributes {appends, updates}
 // CHECK:         %[[LATER:.*]] = graph.binary add %[[NUMBER]]
 // CHECK:         return %[[LATER]], %[[NEXT]] : !graph.tensor<[], i64>, !graph.tensor<[i*n + 2*n], f32>
+// COPIED-LABEL: func.func private @grown_body
+// COPIED:         graph.concat
 func.func @grown(%x: !graph.tensor<[n], f32>, %h: !graph.tensor<[n], f32>) -> !graph.tensor<[7*n], f32> {
   %limit = graph.constant dense<6> : tensor<i64> -> !graph.tensor<[], i64>
   %r = graph.while max %limit : !graph.tensor<[], i64> carry %h : !graph.tensor<[n], f32> {
@@ -179,4 +182,28 @@ func.func @sizes(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !gra
     graph.yield %b : !graph.tensor<[2*n], f32>
   } : !graph.tensor<[], i1> -> !graph.tensor<[m], f32>
   return %r : !graph.tensor<[m], f32>
+}
+
+// -----
+
+// Along another axis than the first, the axis comes first within the loop. Without a limit, the number of the iteration
+// tells how much memory what is collected needs.
+// CHECK-LABEL: func.func @endless
+// CHECK:         %[[FIRST:.*]] = graph.transpose %arg0 [1, 0]
+// CHECK:         %[[R:.*]]:3 = tile.loop @endless_body slices i + 2 while %{{.*}} carry(%{{.*}}, %[[FIRST]]) as [-1, -1]
+// CHECK:         tile.opaque [1] ins(%[[R]]#0) attributes {binds = "r"}
+// CHECK:         %[[LAST:.*]] = graph.transpose %[[R]]#1 [1, 0]
+// CHECK:         return %[[LAST]], %[[R]]#2
+// CHECK:       func.func private @endless_body(%[[NUMBER:.*]]: !graph.tensor<[], i64>, %[[STATE:.*]]: !graph.tensor<[i + n, 2], f32>
+// CHECK-NEXT:    tile.opaque [1] ins(%[[NUMBER]]) attributes {binds = "i"}
+// CHECK:         %[[NEXT:.*]] = tile.opaque [1] ins(%[[STATE]], %{{.*}}) attributes {appends, updates}
+func.func @endless(%x: !graph.tensor<[2, n], f32>, %e: !graph.tensor<[2, 1], f32>, %limit: !graph.tensor<[], i64>)
+    -> (!graph.tensor<[2, n + r], f32>, !graph.tensor<[r, 2, 1], f32>) {
+  %r:2 = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[2, n], f32> {
+  ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[2, n + i], f32>):
+    %yes = graph.constant dense<true> : tensor<i1> -> !graph.tensor<[], i1>
+    %next = graph.concat %state, %e axis 1 : !graph.tensor<[2, n + i], f32>, !graph.tensor<[2, 1], f32>
+    graph.yield %yes, %next, %e : !graph.tensor<[], i1>, !graph.tensor<[2, n + i + 1], f32>, !graph.tensor<[2, 1], f32>
+  } {trip = #sym.expr<i>, trips = #sym.expr<r>} -> !graph.tensor<[2, n + r], f32>, !graph.tensor<[r, 2, 1], f32>
+  return %r#0, %r#1 : !graph.tensor<[2, n + r], f32>, !graph.tensor<[r, 2, 1], f32>
 }
