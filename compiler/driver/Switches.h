@@ -49,8 +49,8 @@ struct Switches {
   static constexpr Switches forLevel(int level) {
     Switches switches;
     if (level == 0)
-      switches.append = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
-          switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
+      switches.append = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
+          switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
               switches.picturesInPlace = switches.layOutState = switches.coalesceLoops = switches.splitReductions =
                   switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
                       switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =

@@ -60,7 +60,8 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
       buffer.setSlices(slices);
     buffers[getMemory(first)] = buffer;
     auto addSlice = [&](Type type, int64_t shift) {
-      sym::ExprAttr step = grows ? sym::Expr::constant(loop.getContext(), FREESTONE_GROWING_STRIDE).attr() : getBytes(slice);
+      sym::ExprAttr step =
+          grows ? sym::Expr::constant(loop.getContext(), FREESTONE_GROWING_STRIDE).attr() : getBytes(slice);
       return addView(buffer, type, step, memory.number, shift, slices, location);
     };
     memory.read.push_back(addSlice(read, 0));
@@ -134,7 +135,8 @@ LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
     FailureOr<Value> buffer = bufferOf(scanned);
     if (failed(buffer))
       return failure();
-    buffers[argument] = addView(*buffer, argument.getType(), getBytes(argument.getType()), memory.number, 0, 0, location);
+    buffers[argument] =
+        addView(*buffer, argument.getType(), getBytes(argument.getType()), memory.number, 0, 0, location);
   }
   ValueRange returned = (*block)->getTerminator()->getOperands();
   if (isOpen)

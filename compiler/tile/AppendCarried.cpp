@@ -16,7 +16,8 @@ static graph::ConcatOp getLonger(graph::WhileOp loop, unsigned index) {
   ValueRange yielded = loop.getBody().front().getTerminator()->getOperands();
   Value next = yielded[1 + index];
   auto concat = next.getDefiningOp<graph::ConcatOp>();
-  bool isLonger = concat && concat->getNumOperands() > 1 && concat.getOperands().front() == loop.getCarriedArgs()[index];
+  bool isLonger =
+      concat && concat->getNumOperands() > 1 && concat.getOperands().front() == loop.getCarriedArgs()[index];
   return isLonger && llvm::count(yielded, next) == 1 ? concat : graph::ConcatOp();
 }
 
@@ -77,9 +78,9 @@ int64_t tile::appendCarried(graph::WhileOp loop) {
     BlockArgument old = loop.getCarriedArgs()[index];
     auto placed = [&](Type given) {
       auto tensor = cast<graph::TensorType>(given);
-      return order.empty() ? tensor : tensor.withShape(llvm::map_to_vector(order, [&](int64_t dim) {
-        return tensor.getDim(dim);
-      }));
+      return order.empty()
+                 ? tensor
+                 : tensor.withShape(llvm::map_to_vector(order, [&](int64_t dim) { return tensor.getDim(dim); }));
     };
     Type before = old.getType();
     old.setType(placed(before));

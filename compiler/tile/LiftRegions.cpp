@@ -193,10 +193,9 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
   SmallVector<Value> captured = captureOnly(op->getRegions());
   Expr trips = graph::getShape(op.getScanned().front())[0];
   OpBuilder builder(op);
-  auto loop =
-      LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(),
-                     sym::ExprAttr(), Value(),
-                     op.getCarried(), op.getScanned(), captured, builder.getDenseI64ArrayAttr(collectedAs));
+  auto loop = LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(),
+                             sym::ExprAttr(), Value(), op.getCarried(), op.getScanned(), captured,
+                             builder.getDenseI64ArrayAttr(collectedAs));
   op->replaceAllUsesWith(loop);
   op->erase();
   return success();

@@ -144,9 +144,8 @@ SymbolLimits tile::getBoundSymbols(Operation *op) {
           for (auto [one, other, size] :
                llvm::zip_equal(graph::getShape(left), graph::getShape(right), graph::getShape(result)))
             if (one != size || other != size)
-              add(size,
-                  knownOrNull(Expr::max(getGreatest(one, branch.getThenRegion()),
-                                        getGreatest(other, branch.getElseRegion()))));
+              add(size, knownOrNull(Expr::max(getGreatest(one, branch.getThenRegion()),
+                                              getGreatest(other, branch.getElseRegion()))));
       })
       .Case([&](graph::WhileOp loop) {
         for (const CarriedSize &size : getCarriedSizes(loop))

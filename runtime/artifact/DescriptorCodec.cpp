@@ -20,7 +20,8 @@ constexpr std::string_view spellings<ValueKind>[] = {"tensor", "sequence",      
 template <> constexpr std::string_view spellings<Space::Dealing>[] = {"by-time", "evenly"};
 template <> constexpr std::string_view spellings<Phase::Begin>[] = {"apart", "together"};
 template <>
-constexpr std::string_view spellings<BufferKind>[] = {"input", "output", "weight", "state", "arena", "alias", "growing"};
+constexpr std::string_view spellings<BufferKind>[] = {"input", "output", "weight", "state",
+                                                      "arena", "alias",  "growing"};
 template <> constexpr std::string_view spellings<Assertion::Relation>[] = {"eq", "le"};
 
 /// T, const or not.

@@ -25,8 +25,7 @@ Status Memory::hold(int64_t bytes, const std::string &purpose) {
   if (!limit || (uint64_t(bytes) <= limit && before <= limit - bytes))
     return {};
   held.fetch_sub(bytes, std::memory_order_relaxed);
-  return refuse(purpose, bytes,
-                std::to_string(before) + " are in use, and max_memory is " + std::to_string(limit));
+  return refuse(purpose, bytes, std::to_string(before) + " are in use, and max_memory is " + std::to_string(limit));
 }
 
 Result<Block> Memory::allocate(int64_t bytes, const std::string &purpose) {

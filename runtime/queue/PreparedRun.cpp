@@ -1,5 +1,7 @@
 #include "runtime/queue/PreparedRun.h"
 
+#include <algorithm>
+
 using namespace freestone::runtime;
 
 PreparedRun::PreparedRun(const Entry &entry, Dealer given)
@@ -21,9 +23,9 @@ static Status checkSymbol(const Symbol &symbol, int64_t value, std::span<const i
   int64_t most = symbol.bound < 0 ? symbol.upper : std::min(symbol.upper, sizes[symbol.bound]);
   if (symbol.lower <= value && value <= most)
     return {};
-  return {Code::RunFailed, "the size '" + symbol.name + "' is " + std::to_string(value) + ", but must be at " +
-                               (value < symbol.lower ? "least " + std::to_string(symbol.lower)
-                                                     : "most " + std::to_string(most))};
+  return {Code::RunFailed,
+          "the size '" + symbol.name + "' is " + std::to_string(value) + ", but must be at " +
+              (value < symbol.lower ? "least " + std::to_string(symbol.lower) : "most " + std::to_string(most))};
 }
 
 int32_t PreparedRun::resize(freestone_run_context *context, int64_t phase, int64_t symbol) {

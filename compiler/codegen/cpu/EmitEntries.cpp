@@ -251,8 +251,8 @@ void EntryEmitter::emitTrace(Value begin, Value end) {
 }
 
 /// Sets the run-time symbol to element 0 of its buffer, which worker 0 has written with tile 0, and derives all sizes
-/// anew, lets memory grow, and deals the tiles of later phases. Without tiles the buffer is unwritten, and the symbol gets its lower
-/// bound.
+/// anew, lets memory grow, and deals the tiles of later phases. Without tiles the buffer is unwritten, and the symbol
+/// gets its lower bound.
 Value EntryEmitter::emitRebind(LLVM::LLVMFuncOp bind, Value failed) {
   Value slot = column(EntryTable::bindsSlot);
   Value isBound = compare(arith::CmpIPredicate::ne, slot, constant(0));
