@@ -13,6 +13,7 @@ static constexpr OperatorLimit limits[] = {
     {"Range", "the length depends on data"},
     {"Loop Scan", "its body gives sequences or optionals, whose number only the run knows"},
     {"If", "its branches give tensors of different ranks or types"},
+    {"Loop", "it never ends"},
     {"Loop", "a loop that never runs collects nothing"},
     {"If Loop SequenceAt SequenceInsert", "nothing limits the sizes of what a sequence holds"},
     {"If Loop SequenceAt", "what an empty sequence holds is unknown"},

@@ -247,8 +247,7 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   if (!isOpen && !trips)
     return op.emitError("it never ends: give it a number of iterations, or a condition that becomes false");
   if (countsCollected && !trips && !trip)
-    return op.emitError("the number of values that it collects has no bound; give it a limit that is a constant or a "
-                        "size, or collect into a tensor of a known size");
+    return op.emitOpError("collects values without a limit, and needs a symbol for the number of the iteration");
   GraphBuilder outside(op.getLoc(), op), inside(op.getLoc(), yield);
   SmallVector<Value> carried(op.getCarried()), next(yield->getOperands());
   SmallVector<CarriedSize> sizes = getCarriedSizes(op);
