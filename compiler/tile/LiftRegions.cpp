@@ -245,7 +245,7 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
     return !trips || graph::getShape(collected)[0] != *trips;
   });
   if (!isOpen && !trips)
-    return op.emitError("it never ends: give it a number of iterations, or a condition that becomes false");
+    return op.emitError("it never ends; give it a number of iterations, or a condition that becomes false");
   if (countsCollected && !trips && !trip)
     return op.emitOpError("collects values without a limit, and needs a symbol for the number of the iteration");
   GraphBuilder outside(op.getLoc(), op), inside(op.getLoc(), yield);
