@@ -28,6 +28,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;
   layouts.inPlace = switches.picturesInPlace;
+  layouts.inRuns = switches.packInRuns;
   tile::FuseOptions fusion;
   // An invalid target is refused where code is made for it.
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {

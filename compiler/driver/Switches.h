@@ -16,6 +16,7 @@ struct Switches {
   bool connect = true;
   bool fusePools = true;
   bool packWeights = true;
+  bool packInRuns = true;
   bool picturesInPlace = true;
   bool layOutState = true;
   bool coalesceLoops = true;
@@ -51,6 +52,7 @@ struct Switches {
     if (level == 0)
       switches.append = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
+              switches.packInRuns =
               switches.picturesInPlace = switches.layOutState = switches.coalesceLoops = switches.splitReductions =
                   switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
                       switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
@@ -82,6 +84,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "products of products, as in attention, are one program: the first one's results stay in the cache, tile by tile"},
     {"pools", &Switches::fusePools, "pools", "convolutions pool their results before these leave the tile"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
+    {"pack-in-runs", &Switches::packInRuns, "packed_in_runs",
+     "weights of convolutions that are inputs or trained are packed once in each run"},
     {"pictures-in-place", &Switches::picturesInPlace, "pictures_in_place",
      "convolutions of single taps read pictures as they are, with vectors along the channels out"},
     {"state-layouts", &Switches::layOutState, "laid_out",

@@ -7,6 +7,7 @@
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/HoistWeights.h"
 #include "compiler/tile/RewriteLoops.h"
+#include "compiler/tile/StorePanels.h"
 
 namespace freestone::tile {
 #define GEN_PASS_DEF_CHOOSELAYOUTS
@@ -44,7 +45,9 @@ public:
 private:
   void chooseIn(func::FuncOp function);
   bool isConvolution(ComputeOp op);
+  bool isWorthPackingInRun(ComputeOp op, const ContractionDims &dims);
   void pack(ComputeOp op, unsigned input, const PackedOrder &order, int64_t width);
+  Value makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, ArrayRef<Expr> shape, PanelsAttr layout);
 
   /// Operands read in the same way share one packing.
   DenseMap<std::tuple<Value, Attribute, Attribute>, Value> packings;
@@ -88,6 +91,21 @@ bool ChooseLayouts::isConvolution(ComputeOp op) {
   return form->taps > 1 ? *channels * 4 >= computed * 3 : *channels * 5 >= computed * 4;
 }
 
+/// Whether a convolution's weights, which the run brings, are packed before it: each serves many pixels.
+bool ChooseLayouts::isWorthPackingInRun(ComputeOp op, const ContractionDims &dims) {
+  Value weights = getReshapeSource(op.getInputs()[dims.lhs]);
+  graph::TensorType type = op.getInputType(dims.lhs);
+  if (!inRuns || !isa<BlockArgument>(weights) || op.getFill(dims.lhs) || type.getLayout() || !type.getStaticShape())
+    return false;
+  SmallVector<Expr> extents = op.getExtents();
+  Expr pixels = Expr::constant(&getContext(), 1);
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    if (!getUsedLoops(op, dims.lhs)[loop])
+      pixels = pixels * extents[loop];
+  std::optional<int64_t> count = TypicalSizes(op).evaluate(pixels);
+  return !count || *count >= fewestPixels;
+}
+
 void ChooseLayouts::chooseIn(func::FuncOp function) {
   packings.clear();
   SmallVector<ComputeOp> contractions;
@@ -107,7 +125,7 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
       Value tensor = op.getInputs()[input];
       return !op.getFill(input) && !op.getInputType(input).getLayout() && isWeightOnly(tensor) && isHoistable(tensor);
     };
-    if (isConvolution(op) && isPackable(dims.lhs)) {
+    if (isConvolution(op) && (isPackable(dims.lhs) || isWorthPackingInRun(op, dims))) {
       if (ConvolutionForm::get(op)->taps == 1)
         count(getOperation(), "pictures_in_place", 1);
       pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/false), columns);
@@ -137,22 +155,10 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
   Value source = op.getInputs()[input];
   auto layout = PanelsAttr::get(context, order.axis, width, order.batch);
   Value &packing = packings[{source, getExprArrayAttr(context, indices), layout}];
-  if (!packing) {
-    OpBuilder builder(context);
-    builder.setInsertionPointAfterValue(source);
-    ComputeBuilder copy(builder, source.getLoc(), shape);
-    Value ordered = source;
-    if (ArrayRef(indices) != ArrayRef(copy.parallelLoops()) || graph::getShape(source) != ArrayRef(shape)) {
-      unsigned operand = copy.read(source, indices);
-      FailureOr<ComputeOp> compute =
-          copy.create(graph::getElementType(source), [&](ComputeBody &body) { return body.input(operand); });
-      if (failed(compute))
-        return;
-      ordered = compute->getResult(0);
-    }
-    auto type = graph::TensorType::get(context, shape, graph::getElementType(source), layout);
-    packing = PackOp::create(builder, source.getLoc(), type, ordered);
-  }
+  if (!packing)
+    packing = makePacking(op, source, indices, shape, layout);
+  if (!packing)
+    return;
 
   SmallVector<AffineExpr> results;
   for (unsigned loop : order.loops)
@@ -162,6 +168,33 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
   op.setIndexMapsAttr(ArrayAttr::get(context, maps));
   op->setOperand(input, packing);
   count(getOperation(), "packed", 1);
+}
+
+/// Of a weight this is hoisted to @init; what the run brings is packed right before its first use.
+Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, ArrayRef<Expr> shape,
+                                 PanelsAttr layout) {
+  OpBuilder builder(&getContext());
+  Location location = source.getLoc();
+  auto type = graph::TensorType::get(&getContext(), shape, graph::getElementType(source), layout);
+  if (!isWeightOnly(source)) {
+    builder.setInsertionPoint(source.getParentBlock()->findAncestorOpInBlock(*user));
+    FailureOr<ComputeOp> stored = storePanels(builder, location, source, indices, shape, layout);
+    if (failed(stored))
+      return {};
+    count(getOperation(), "packed_in_runs", 1);
+    return ViewOp::create(builder, location, type, stored->getResult(0));
+  }
+  builder.setInsertionPointAfterValue(source);
+  ComputeBuilder copy(builder, location, shape);
+  if (indices != ArrayRef(copy.parallelLoops()) || graph::getShape(source) != shape) {
+    unsigned operand = copy.read(source, indices);
+    FailureOr<ComputeOp> ordered =
+        copy.create(graph::getElementType(source), [&](ComputeBody &body) { return body.input(operand); });
+    if (failed(ordered))
+      return {};
+    source = ordered->getResult(0);
+  }
+  return PackOp::create(builder, location, type, source);
 }
 
 } // namespace

@@ -2,8 +2,8 @@
 
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/IndexMaps.h"
-#include "compiler/tile/ComputeBuilder.h"
 #include "compiler/tile/Cost.h"
+#include "compiler/tile/StorePanels.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -84,32 +84,18 @@ std::string WeightHoister::getName(Value value, llvm::StringSet<> &taken) {
   return name;
 }
 
-/// The stored elements in order, with zeros in the padding of the last panel.
 Value WeightHoister::copyPack(OpBuilder &builder, PackOp op, Value source) {
-  auto layout = cast<PanelsAttr>(op.getPacked().getType().getLayout());
-  SmallVector<Expr> shape(graph::getShape(source));
-  ComputeBuilder compute(builder, op.getLoc(), layout.getStorageShape(shape));
-  SmallVector<Expr> stored = compute.parallelLoops(), indices(shape.size());
-  unsigned batch = layout.getBatch(), axis = layout.getAxis(), next = batch + 1;
-  for (unsigned dim = 0; dim < shape.size(); ++dim) {
-    if (dim < batch)
-      indices[dim] = stored[dim];
-    else if (dim == axis)
-      indices[dim] = stored[batch] * layout.getWidth() + stored.back();
-    else
-      indices[dim] = stored[next++];
-  }
+  SmallVector<Expr> shape(graph::getShape(source)), indices;
+  for (unsigned dim = 0; dim < shape.size(); ++dim)
+    indices.push_back(getLoopSymbol(builder.getContext(), dim));
   // A transposition before packing is merged with it: neither drops elements.
   if (auto copy = source.getDefiningOp<ComputeOp>();
       copy && isCopy(copy) && !copy.getFill(0) && copy.getMap(0).isPermutation()) {
     indices = getIndices(copy, 0, indices);
     source = copy.getInputs()[0];
   }
-  Type element = graph::getElementType(source);
-  bool isFull = Expr::mod(shape[axis], layout.getWidth()).isConstant(0);
-  unsigned operand = compute.read(source, indices,
-                                  isFull ? TypedAttr() : cast<TypedAttr>(builder.getZeroAttr(getScalarType(element))));
-  return compute.create(element, [&](ComputeBody &body) { return body.input(operand); })->getResult(0);
+  auto layout = cast<PanelsAttr>(op.getPacked().getType().getLayout());
+  return storePanels(builder, op.getLoc(), source, indices, shape, layout)->getResult(0);
 }
 
 Value WeightHoister::copyInto(OpBuilder &builder, Value value, IRMapping &mapping) {

@@ -219,7 +219,8 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
   let description = [{
     A weight that is the vector operand of a contraction is packed into panels along its columns, that of a convolution
     along its output channels. All that depends on weights alone (packing, casts, folded scales) is computed by @init,
-    whose arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both. Counts
+    whose arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both. Weights
+    of convolutions of many pixels that are arguments are packed in the run, counted as `packed_in_runs`. Counts
     operands `packed`, those of convolutions of single taps as `pictures_in_place`, and values `hoisted`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
@@ -228,6 +229,10 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
                         "Pack the weights of convolutions, whose vectors then lie along the channels out">,
                  Option<"inPlace", "in-place", "bool", "true",
                         "Convolutions of single taps, and products with a weight on the left, are such convolutions too">,
+                 Option<"inRuns", "in-runs", "bool", "true",
+                        "Convolutions' weights that a run brings are packed before their use">,
+                 Option<"fewestPixels", "fewest-pixels", "int64_t", "128",
+                        "Pixels of a convolution, at typical sizes, that packing its weights in each run is worth">,
                  Option<"rows", "rows", "int64_t", "0",
                         "Width of panels of the broadcast operand; 0: it stays row-major, and emitters pack it">];
 }

@@ -27,13 +27,15 @@ WORKERS = (1, 2, 3)
 
 
 class Case:
-    """Sizes of pictures are symbols; `weight` is [out, in / groups, taps…], or [out, in] of a product."""
+    """Sizes of pictures are symbols; `weight` is [out, in / groups, taps…], or [out, in] of a product; where it is
+    `given`, an input."""
 
-    def __init__(self, channels_in, channels_out, kernel=None, strides=None, dilations=None, pads=None, groups=1, following="nothing"):
+    def __init__(self, channels_in, channels_out, kernel=None, strides=None, dilations=None, pads=None, groups=1, following="nothing",
+                 given=False):
         self.out, self.spatial = channels_out, len(kernel) if kernel else 1
         self.channels, self.kernel, self.following = channels_in, kernel, following
         self.strides, self.dilations = strides or [1] * self.spatial, dilations or [1] * self.spatial
-        self.pads, self.groups = pads or [0] * 2 * self.spatial, groups
+        self.pads, self.groups, self.given = pads or [0] * 2 * self.spatial, groups, given
 
     def __repr__(self):
         return f"Case{tuple(vars(self).items())}"
@@ -48,8 +50,11 @@ class Case:
         extents = [(p - r) // s + 1 for p, r, s in zip(padded, reach, self.strides)]
         return extents if min(extents) >= least else None
 
+    def weight_shape(self):
+        return (self.out, self.channels // self.groups, *(self.kernel or []))
+
     def model(self, draws):
-        depth = [self.channels // self.groups, *(self.kernel or [])]
+        depth = self.weight_shape()[1:]
         weights = {"w": draws.standard_normal((self.out, *depth), dtype=np.float32) / np.float32(np.prod(depth) ** 0.5)}
         if self.kernel:
             weights["b"] = draws.standard_normal(self.out, dtype=np.float32)
@@ -72,6 +77,9 @@ class Case:
         value = lambda name, channels, letter: helper.make_tensor_value_info(
             name, TensorProto.FLOAT, ["n", channels, *(f"{letter}{dim}" for dim in range(self.spatial))])
         inputs = [value("x", self.channels, "s")] + [value("r", self.out, "t")] * (self.following == "Add")
+        if self.given:
+            weights.pop("w")
+            inputs.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, self.weight_shape()))
         graph = helper.make_graph(nodes, "convolution", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                                   [numpy_helper.from_array(np.asarray(array), name) for name, array in weights.items()])
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
@@ -87,6 +95,8 @@ BY_HAND = [
     (Case(3, 32, [3, 3], strides=[2, 2], pads=[1] * 4, following="Clip"), [(1, 224, 224), (2, 33, 35)]),
     (Case(24, 24, [3, 3], pads=[1] * 4, groups=24, following="Clip"), [(1, 7, 7), (2, 14, 14), (1, 15, 5), (1, 1, 1)]),
     (Case(24, 24, [5, 5], strides=[2, 2], pads=[2] * 4, groups=24), [(1, 7, 7), (2, 14, 14), (1, 15, 33)]),
+    (Case(32, 60, [3, 3], pads=[1] * 4, groups=2, following="Relu", given=True), [(1, 7, 7), (2, 13, 27), (1, 1, 1), (0, 3, 3)]),
+    (Case(24, 52, [1, 1], following="Clip", given=True), [(1, 7, 7), (2, 28, 28), (1, 1, 1)]),
     (Case(64, 48), [(1, 7), (3, 100), (0, 4), (2, 1)]),
     (Case(40, 64, [1], following="HardSwish"), [(1, 7), (3, 100), (2, 1)]),
 ]
@@ -126,6 +136,8 @@ def check(folder, case, sizes, seed, target):
         feeds = {"x": draws.standard_normal((batch, case.channels, *size), dtype=np.float32)}
         if case.following == "Add":
             feeds["r"] = draws.standard_normal((batch, case.out, *extents), dtype=np.float32)
+        if case.given:
+            feeds["w"] = draws.standard_normal(case.weight_shape(), dtype=np.float32)
         # ONNX Runtime refuses some convolutions of no images.
         expected = session.run(None, feeds)[0] if batch else None
         for model in models:
@@ -142,12 +154,14 @@ def check_switch(folder, switch, counter, case):
     """Without it, it counts nothing, and the numbers are the same."""
     draws = np.random.default_rng(0)
     onnx.save(case.model(draws), folder / "m.onnx")
-    x, results = draws.standard_normal((2, 24, 9, 9), dtype=np.float32), []
+    feeds, results = {"x": draws.standard_normal((2, 24, 9, 9), dtype=np.float32)}, []
+    if case.given:
+        feeds["w"] = draws.standard_normal(case.weight_shape(), dtype=np.float32)
     for options, most in (([], 1), (["--disable", switch], 0)):
         command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json", *options]
         counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
         assert counters[counter] == most, counters
-        results.append(freestone_runtime.Model(folder / "m.stone", 1).run({"x": x})[0])
+        results.append(freestone_runtime.Model(folder / "m.stone", 1).run(feeds)[0])
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-5)
 
 
@@ -155,6 +169,7 @@ def main():
     folder, count, seed = pathlib.Path(sys.argv[1]), int((sys.argv[2:] or [12])[0]), int((sys.argv[3:] or [1])[0])
     folder.mkdir(parents=True, exist_ok=True)
     check_switch(folder, "pictures-in-place", "pictures_in_place", Case(24, 64, [1, 1], following="Clip"))
+    check_switch(folder, "pack-in-runs", "packed_in_runs", Case(24, 64, [3, 3], pads=[1] * 4, given=True))
     check_switch(folder, "share-rows", "shared_rows", Case(24, 24, [3, 3], pads=[1] * 4, groups=24))
     for target in ("host", "x86-64-v3"):
         for case, sizes in BY_HAND:

@@ -61,8 +61,9 @@ OF_ATTENTION = {"reassociate"}
 OF_BRANCHES = {"schedule"}
 # test/codegen/decoders.py tests that of what loops carry.
 OF_LOOPS = {"append"}
-# test/codegen/convolutions.py tests those of single taps, and of windows whose rows share elements.
-OF_PICTURES = {"pictures-in-place", "share-rows"}
+# test/codegen/convolutions.py tests those of single taps, of weights that are inputs, and of windows whose rows share
+# elements.
+OF_PICTURES = {"pictures-in-place", "pack-in-runs", "share-rows"}
 # Optimizations that have an effect only without these others.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 

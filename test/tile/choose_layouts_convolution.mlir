@@ -22,6 +22,29 @@ func.func @convolution(%x: !graph.tensor<[b, 8, h, w], f32>) -> (!graph.tensor<[
   return %y, %z : !graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[b, 8, h, w], f32>
 }
 
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{in-runs=false})' \
+// RUN:   | FileCheck %s --check-prefix=APART
+
+// Weights that a run brings are packed in it, once for all convolutions that read them in the same way, if they serve
+// many pixels.
+// CHECK-LABEL: func.func @given
+// CHECK:         %[[STORED:.*]] = tile.compute [2, 8, 3, 3, 32]
+// CHECK:         %[[PACKED:.*]] = tile.view %[[STORED]] : <[2, 8, 3, 3, 32], f32> -> <[8, 3, 3, 64], f32, #tile.panels<axis = 3, width = 32>>
+// CHECK:         tile.compute {{.*}} ins(%arg0 : {{.*}}, %[[PACKED]] :
+// CHECK:         tile.compute {{.*}} ins(%arg1 : {{.*}}, %arg2 :
+// CHECK:         tile.compute {{.*}} ins(%{{.*}} : {{.*}}, %[[PACKED]] :
+// APART-LABEL: func.func @given
+// APART-NOT:     panels
+// APART:         return
+func.func @given(%x: !graph.tensor<[b, 8, h, w], f32>, %s: !graph.tensor<[2, 8, 7, 7], f32>, %k: !graph.tensor<[64, 8, 3, 3], f32>)
+    -> (!graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[2, 64, 7, 7], f32>, !graph.tensor<[b, 64, h, w], f32>) {
+  %y = graph.convolve %x, %k strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1 : !graph.tensor<[b, 8, h, w], f32>, !graph.tensor<[64, 8, 3, 3], f32>
+  %z = graph.convolve %s, %k strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1 : !graph.tensor<[2, 8, 7, 7], f32>, !graph.tensor<[64, 8, 3, 3], f32>
+  %n = graph.unary neg %x : !graph.tensor<[b, 8, h, w], f32>
+  %v = graph.convolve %n, %k strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1 : !graph.tensor<[b, 8, h, w], f32>, !graph.tensor<[64, 8, 3, 3], f32>
+  return %y, %z, %v : !graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[2, 64, 7, 7], f32>, !graph.tensor<[b, 64, h, w], f32>
+}
+
 // A single tap is no loop, and rows of pixels without a border are one row: the picture is read in place. Channels that
 // leave a fifth of a panel empty stay in rows, as those of a product.
 // CHECK-LABEL: func.func @single

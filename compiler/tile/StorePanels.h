@@ -1,0 +1,17 @@
+#ifndef FREESTONE_COMPILER_TILE_STOREPANELS_H
+#define FREESTONE_COMPILER_TILE_STOREPANELS_H
+
+#include "compiler/tile/ComputeBuilder.h"
+
+namespace freestone::tile {
+
+/// The storage of a tensor of this shape in panels: its elements are those of `source` at `indices`, which are over the
+/// loops that stand for the tensor's dimensions (getLoopSymbol). The padding of the last panel is zeros. Fails where the
+/// indices are not linear, or where there is padding and the axis of the panels is no dimension of `source`.
+mlir::FailureOr<ComputeOp> storePanels(mlir::OpBuilder &builder, mlir::Location location, mlir::Value source,
+                                       llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,
+                                       PanelsAttr layout);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_STOREPANELS_H
