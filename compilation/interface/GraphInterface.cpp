@@ -84,6 +84,17 @@ freestone_status freestone_graph_update(freestone_graph *graph, const char *name
   });
 }
 
+freestone_status freestone_graph_weight(freestone_graph *graph, const char *name, const char *type, int32_t rank,
+                                        const int64_t *dims, int64_t *tensor) {
+  return answer([&] {
+    require(graph, "graph");
+    require(name, "name");
+    require(type, "type");
+    require(tensor, "tensor");
+    *tensor = numberOf(graph, graphs().weight(graph, name, type, rank, dims));
+  });
+}
+
 freestone_status freestone_graph_constant(freestone_graph *graph, const char *type, int32_t rank, const int64_t *dims,
                                           const void *data, size_t bytes, int64_t *tensor) {
   return answer([&] {

@@ -106,7 +106,10 @@ static std::optional<StringRef> findWeightWithoutData(ModuleOp module, const Wei
     if (!found && weight && weight->bytes.empty() && !llvm::is_contained(weight->dims, 0))
       found = name;
   };
-  module.walk([&](graph::WeightOp op) { look(op.getName()); });
+  module.walk([&](graph::WeightOp op) {
+    if (!op.getLive())
+      look(op.getName());
+  });
   for (auto function : module.getOps<func::FuncOp>())
     for (unsigned index = 0; index < function.getNumArguments(); ++index)
       if (auto initial = function.getArgAttrOfType<StringAttr>(index, "graph.initial"))

@@ -60,6 +60,10 @@ int64_t update(freestone_graph *graph, const char *name, int64_t tensor) {
   return numberOf(graph, isDone ? std::optional<size_t>(tensor) : std::nullopt);
 }
 
+int64_t weight(freestone_graph *graph, const char *name, const char *type, int64_t rank, const int64_t *dims) {
+  return numberOf(graph, graph->graph.addWeight(name, type, {dims, static_cast<size_t>(rank)}));
+}
+
 int64_t constant(freestone_graph *graph, const char *type, int64_t rank, const int64_t *dims, const void *data,
                  size_t bytes) {
   return numberOf(graph, graph->graph.addConstant(type, {dims, static_cast<size_t>(rank)},
@@ -101,5 +105,5 @@ freestone_compiler_result compile(freestone_graph *graph, const char *path) {
 } // namespace
 
 const freestone_graph_interface driver::graphInterface = {
-    create, release, reason, symbol, input, state, update, constant, apply, describe, output, compile,
+    create, release, reason, symbol, input, state, update, weight, constant, apply, describe, output, compile,
 };

@@ -12,7 +12,7 @@ extern "C" {
 
 // Incremented whenever a struct of this file changes other than by new fields at the end of
 // `freestone_compile_options`.
-enum { FREESTONE_COMPILER_INTERFACE_VERSION = 3 };
+enum { FREESTONE_COMPILER_INTERFACE_VERSION = 4 };
 
 typedef enum freestone_compiler_status {
   FREESTONE_COMPILER_OK = 0,
@@ -130,6 +130,8 @@ typedef struct freestone_graph_interface {
   // state without one keeps its value.
   int64_t (*state)(freestone_graph *graph, const char *name, const char *type, int64_t rank, const int64_t *dims);
   int64_t (*update)(freestone_graph *graph, const char *name, int64_t tensor);
+  // A weight that the application keeps and seldom changes: what is made of it alone is states, made by entry "pack".
+  int64_t (*weight)(freestone_graph *graph, const char *name, const char *type, int64_t rank, const int64_t *dims);
   // Copies `bytes`: elements, row-major, little-endian, i1 as one byte 0/1 an element.
   int64_t (*constant)(freestone_graph *graph, const char *type, int64_t rank, const int64_t *dims, const void *data,
                       size_t bytes);

@@ -13,7 +13,7 @@ int64_t freestone::driver::countMovedBytes(ModuleOp module) {
   SymbolTable programs(module);
   llvm::DenseMap<Operation *, sym::Expr> ofProgram;
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.getSymName() == tile::initName)
+    if (function.getSymName() == tile::initName || function.getSymName() == tile::packName)
       continue;
     tile::TypicalSizes typical(function);
     int64_t calls = tile::countTypicalCalls(function);

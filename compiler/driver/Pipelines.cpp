@@ -56,6 +56,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   functions.addPass(createCSEPass());
   functions.addPass(tile::createFuse(fusion));
   passes.addPass(tile::createChooseLayouts(layouts));
+  passes.addPass(tile::createBindLiveWeights());
   OpPassManager &all = passes.nest<func::FuncOp>();
   all.addPass(tile::createFusePools({switches.fusePools}));
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));

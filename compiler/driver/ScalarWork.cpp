@@ -24,7 +24,7 @@ ScalarWork collectScalarWork(ModuleOp module) {
   ScalarWork collected;
   SymbolTable symbols(module);
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.getSymName() == tile::initName)
+    if (function.getSymName() == tile::initName || function.getSymName() == tile::packName)
       continue;
     tile::TypicalSizes typical(function);
     int64_t calls = tile::countTypicalCalls(function);

@@ -113,6 +113,18 @@ bool FrontendGraph::updateState(StringRef name, size_t tensor) {
   return addResult(name, /*isState=*/true, tensor);
 }
 
+FrontendGraph::Result FrontendGraph::addWeight(StringRef name, StringRef type, ArrayRef<int64_t> dims) {
+  mlir::Type elementType = elementTypeNamed(builder->getContext(), type);
+  if (!elementType) {
+    refuse("'" + name + "' has elements of type " + type + ", which are not supported");
+    return std::nullopt;
+  }
+  auto tensor = graph::TensorType::getStatic(dims, elementType);
+  auto location = mlir::NameLoc::get(builder->getStringAttr(name));
+  mlir::OpBuilder &ir = *builder;
+  return keep(builder->fromValue(graph::WeightOp::create(ir, location, tensor, name, /*live=*/true)));
+}
+
 FrontendGraph::Result FrontendGraph::addConstant(StringRef type, ArrayRef<int64_t> dims, ArrayRef<char> bytes) {
   importer::TensorData data;
   data.type = elementTypeNamed(builder->getContext(), type);

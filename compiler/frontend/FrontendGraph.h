@@ -26,6 +26,8 @@ public:
   Result addState(llvm::StringRef name, llvm::StringRef type, llvm::ArrayRef<int64_t> dims);
   /// The value of a state after a run, of its type and shape; at most once for each.
   bool updateState(llvm::StringRef name, size_t tensor);
+  /// A weight that the application keeps: see freestone_graph_weight.
+  Result addWeight(llvm::StringRef name, llvm::StringRef type, llvm::ArrayRef<int64_t> dims);
   /// A constant of these bytes, row-major, little-endian, which are copied.
   Result addConstant(llvm::StringRef type, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes);
   /// The results of an operation of the table in Operations.h; empty where it was refused. Names the node in messages.

@@ -138,7 +138,7 @@ void tile::explainTiles(ModuleOp module, const DeviceDescription &device, const 
                         llvm::raw_ostream &stream) {
   llvm::StringSet<> run;
   for (auto function : module.getOps<func::FuncOp>())
-    if (function.getSymName() != initName)
+    if (function.getSymName() != initName && function.getSymName() != packName)
       function.walk([&](CallOp call) { run.insert(call.getCallee()); });
   for (auto program : module.getOps<ProgramOp>()) {
     PlanAttr plan = program.getPlanAttr();

@@ -17,8 +17,6 @@ namespace freestone::tile {
 
 namespace {
 
-constexpr StringRef weightAttr = "graph.weight";
-
 /// Precomputed results are stored with the model, so they may exceed their sources only by this much.
 constexpr int64_t freeBytes = 64 * 1024;
 constexpr int64_t largestGrowth = 4;
@@ -106,15 +104,16 @@ Value WeightHoister::copyInto(OpBuilder &builder, Value value, IRMapping &mappin
     copyInto(builder, operand, mapping);
   if (auto weight = dyn_cast<graph::WeightOp>(op)) {
     auto init = cast<func::FuncOp>(builder.getBlock()->getParentOp());
+    StringRef attribute = weight.getLive() ? inputAttr : weightAttr;
     for (unsigned index = 0; index < init.getNumArguments(); ++index)
-      if (init.getArgAttr(index, weightAttr) == weight.getNameAttr()) {
+      if (init.getArgAttr(index, attribute) == weight.getNameAttr()) {
         mapping.map(value, init.getArgument(index));
         return init.getArgument(index);
       }
     unsigned index = init.getNumArguments();
     (void)init.insertArgument(
         index, value.getType(),
-        DictionaryAttr::get(builder.getContext(), builder.getNamedAttr(weightAttr, weight.getNameAttr())),
+        DictionaryAttr::get(builder.getContext(), builder.getNamedAttr(attribute, weight.getNameAttr())),
         weight.getLoc());
     mapping.map(value, init.getArgument(index));
   } else if (auto pack = dyn_cast<PackOp>(op)) {

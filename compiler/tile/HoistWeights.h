@@ -8,6 +8,12 @@ namespace freestone::tile {
 /// The function that computes all values that depend on weights alone.
 inline constexpr llvm::StringRef initName = "init";
 
+/// The function that makes the states which live weights are kept as.
+inline constexpr llvm::StringRef packName = "pack";
+
+/// Of arguments and results, the weight that it is; of arguments of @init, a live one is an input.
+inline constexpr llvm::StringRef weightAttr = "graph.weight", inputAttr = "graph.name";
+
 /// Whether a value that depends on weights alone is worth storing instead of being computed in every run.
 bool isHoistable(mlir::Value value);
 

@@ -237,6 +237,22 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
                         "Width of panels of the broadcast operand; 0: it stays row-major, and emitters pack it">];
 }
 
+def BindLiveWeights : TilePass<"tile-bind-live-weights", "::mlir::ModuleOp"> {
+  let summary = "makes live weights inputs, and what is made of them states";
+  let description = [{
+    What @init makes of live weights becomes the states that @pack writes, whose inputs are those weights; other
+    functions read them. Live weights that functions read as they are become their last inputs. Counts states as
+    `kept_weights`.
+    ```mlir
+    func.func @init(%w: … {graph.name = "w"}) -> (… {graph.weight = "w:packed"})
+    func.func @main(%x: … {graph.name = "x"}, %p: … {graph.weight = "w:packed"})
+    // →
+    func.func @pack(%w: … {graph.name = "w"}) -> (… {graph.state = "w:packed"})
+    func.func @main(%x: … {graph.name = "x"}, %p: … {graph.state = "w:packed"})
+    ```
+  }];
+}
+
 def Outline : TilePass<"tile-outline", "::mlir::ModuleOp"> {
   let summary = "outlines groups and computes as programs, shared where equal";
   let description = [{

@@ -61,6 +61,13 @@ FREESTONE_API freestone_status freestone_graph_state(freestone_graph *graph, con
                                                      int32_t rank, const int64_t *dims, int64_t *tensor);
 FREESTONE_API freestone_status freestone_graph_update(freestone_graph *graph, const char *name, int64_t tensor);
 
+/* A weight that the application keeps and seldom changes. What the program makes of such weights alone (packed panels,
+ * folded scales) is states (see freestone_state), made by a run of the entry "pack", whose inputs are the weights that
+ * it needs; the program has that entry if there is anything to make. Weights that the program reads as they are, are
+ * further inputs of "main", after the others. Inputs have the weights' names. */
+FREESTONE_API freestone_status freestone_graph_weight(freestone_graph *graph, const char *name, const char *type,
+                                                      int32_t rank, const int64_t *dims, int64_t *tensor);
+
 /* A constant of `bytes` bytes, row-major, which are copied. */
 FREESTONE_API freestone_status freestone_graph_constant(freestone_graph *graph, const char *type, int32_t rank,
                                                         const int64_t *dims, const void *data, size_t bytes,

@@ -39,6 +39,12 @@ public:
     return tensor;
   }
   void update(const std::string &name, int64_t tensor) { check(freestone_graph_update(graph, name.c_str(), tensor)); }
+  int64_t weight(const std::string &name, const std::string &type, const std::vector<int64_t> &dims) {
+    int64_t tensor = 0;
+    check(freestone_graph_weight(graph, name.c_str(), type.c_str(), static_cast<int32_t>(dims.size()), dims.data(),
+                                 &tensor));
+    return tensor;
+  }
   int64_t constant(const std::string &type, const std::vector<int64_t> &dims, nb::bytes data) {
     int64_t tensor = 0;
     check(freestone_graph_constant(graph, type.c_str(), static_cast<int32_t>(dims.size()), dims.data(), data.c_str(),
@@ -117,6 +123,7 @@ void python::addGraph(nb::module_ &module) {
            nb::arg("symbol").none() = nb::none())
       .def("state", &Graph::state, nb::arg("name"), nb::arg("type"), nb::arg("dims"))
       .def("update", &Graph::update, nb::arg("name"), nb::arg("tensor"))
+      .def("weight", &Graph::weight, nb::arg("name"), nb::arg("type"), nb::arg("dims"))
       .def("constant", &Graph::constant, nb::arg("type"), nb::arg("dims"), nb::arg("data"))
       .def("apply", &Graph::apply, nb::arg("operation"), nb::arg("operands"), nb::arg("attributes").none(),
            nb::arg("node").none())

@@ -31,7 +31,11 @@ static size_t indexOf(const std::vector<ValueInfo> &values, nb::handle key, cons
 
 Program::Program(Artifact artifact, int threads)
     : loaded(std::move(artifact)), workers(threads), inputs(loaded.inputs()), outputs(loaded.outputs()) {
-  if (freestone_artifact_state_count(loaded.get()) > 0)
+  std::vector<std::string> entries = loaded.entries();
+  keeps = std::ranges::find(entries, "pack") != entries.end();
+  if (keeps)
+    packInputs = KeptWeights(loaded, 1).inputs();
+  else if (freestone_artifact_state_count(loaded.get()) > 0)
     state.emplace(loaded);
 }
 
@@ -50,6 +54,8 @@ Program::Pool &Program::pool() {
 }
 
 Program::Lease::Lease(Program &program) : program(program), pool(program.pool()) {
+  if (program.keeps)
+    throw invalid("the program keeps weights of PyTorch's: only compiled functions can run it");
   if (program.state)
     pool.turn.lock();
   {
@@ -279,7 +285,9 @@ nb::dict Program::counters() {
     sum.operations = std::max(sum.operations, counters.operations);
   }
   nb::dict result;
-  result["instances"] = pool.idle.size();
+  std::lock_guard keptLock(pool.kept.mutex);
+  result["instances"] = pool.idle.size() + pool.kept.idle.size();
+  result["packs"] = pool.kept.packs;
   result["runs"] = sum.runs;
   result["binds"] = sum.binds;
   result["plan_hits"] = sum.plan_hits;
@@ -339,6 +347,17 @@ void python::addProgram(nb::module_ &module) {
       .def("run_in_place", &Program::runInPlace,
            nb::sig("def run_in_place(self, inputs: list[typing.Any], outputs: list[typing.Any]) -> None"),
            "Runs on the memory of tensors of PyTorch, contiguous and of the right types, which is not checked.")
+      .def("run_kept", &Program::runKept,
+           nb::sig("def run_kept(self, inputs: list[typing.Any], outputs: list[typing.Any], weights: list[typing.Any]) "
+                   "-> None"),
+           "As run_in_place, of a program that keeps what it makes of weights: those of weight_names.")
+      .def_prop_ro("weight_names",
+                   [](const Program &program) {
+                     std::vector<std::string> names;
+                     for (const ValueInfo &value : program.weightInputs())
+                       names.push_back(value.name);
+                     return names;
+                   })
       .def("place_states", &Program::placeStates, nb::sig("def place_states(self, tensors: list[typing.Any]) -> None"),
            "Places the states in the memory of tensors of PyTorch, in order: runs read and write them there.")
       .def_prop_ro("state_names",

@@ -3,6 +3,7 @@
 
 #include "freestone/freestone.h"
 #include "python/module/Forks.h"
+#include "python/module/KeptWeights.h"
 #include "python/module/TensorArgument.h"
 #include <deque>
 #include <mutex>
@@ -28,6 +29,13 @@ public:
   /// Runs on the memory of tensors of PyTorch, in the order of inputs and outputs: contiguous, on the CPU, and of the
   /// right element types, which the caller guarantees. Nothing is copied. (RunInPlace.cpp)
   void runInPlace(nanobind::list given, nanobind::list taken);
+  /// Whether it has an entry "pack", so that runs are those of `runKept`.
+  bool keepsWeights() const { return keeps; }
+  /// The weights that entry takes, in order.
+  const std::vector<ValueInfo> &weightInputs() const { return packInputs; }
+  /// As `runInPlace`, with the weights of the entry "pack", which runs where they are others than in the last run (see
+  /// KeptWeights).
+  void runKept(nanobind::list given, nanobind::list taken, nanobind::list weights);
   /// Places the states in the memory of these tensors, in order, which must live as long as runs use it: of the same
   /// sizes, contiguous, and aligned to 64 bytes.
   void placeStates(nanobind::list tensors);
@@ -44,6 +52,7 @@ private:
     std::mutex turn;  ///< held by the call under way on `state`
     std::mutex mutex; ///< of `idle`
     std::vector<std::unique_ptr<Instance>> idle;
+    KeptWeights::Pool kept; ///< of a program that keeps weights, which has no other instances
   };
   /// That of this process.
   Pool &pool();
@@ -81,7 +90,8 @@ private:
 
   Artifact loaded;
   const int workers;
-  std::vector<ValueInfo> inputs, outputs;
+  std::vector<ValueInfo> inputs, outputs, packInputs;
+  bool keeps = false;
   std::optional<State> state; ///< of a program that keeps values from call to call
   std::unique_ptr<Pool> instances = std::make_unique<Pool>();
 };

@@ -40,8 +40,11 @@ def Graph_ConstantOp : Graph_TypedOp<"constant", [Pure, ConstantLike]> {
 
 def Graph_WeightOp : Graph_TypedOp<"weight", [Pure]> {
   let summary = "a tensor of the model by name; its elements are in a `WeightStore`";
-  let arguments = (ins StrAttr:$name);
-  let assemblyFormat = "$name attr-dict `:` type($result)";
+  let description = [{
+    The elements of a `live` weight are the application's, which gives them to runs and seldom changes them.
+  }];
+  let arguments = (ins StrAttr:$name, UnitAttr:$live);
+  let assemblyFormat = "$name (`live` $live^)? attr-dict `:` type($result)";
 }
 
 def Graph_SizesOp : Graph_DeducedOp<"sizes"> {

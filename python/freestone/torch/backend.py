@@ -16,7 +16,7 @@ from freestone.torch.decompositions import decompositions
 from freestone.torch.identity import identity
 from freestone.torch.lowering import lower
 from freestone.torch.partition import compile_parts
-from freestone.torch.signature import Signature
+from freestone.torch.signature import KEPT, Signature
 
 
 def compile_graph(module: torch.fx.GraphModule) -> CompiledGraph:
@@ -40,30 +40,45 @@ def compile_graph(module: torch.fx.GraphModule) -> CompiledGraph:
         counters["programs_compiled"] += not is_found
     constants = {given.source: getattr(module, given.source)
                  for given in signature.inputs.values() if isinstance(given.source, str)}
-    source = write_call(signature, program is not None and program.has_seed)
+    source = write_call(signature, program)
     compiled = CompiledGraph(read_call(source, program, constants), key, None if constants else source)
     counters["backend_us"] += int(1e6 * (time.perf_counter() - begin))
     return compiled
 
 
-def autograd(compiler):
-    """A backend of Dynamo's graphs of a compiler of ATen's."""
+def mark_kept(module: torch.fx.GraphModule) -> None:
+    """Marks the parameters and buffers among the arguments of the graph that AOTAutograd compiles."""
+    context = torch._guards.TracingContext.try_get()
+    numbers = set(context.fw_metadata.static_input_indices) if context and context.fw_metadata else set()
+    for number, node in enumerate(node for node in module.graph.nodes if node.op == "placeholder"):
+        if number in numbers:
+            node.meta[KEPT] = True
+
+
+def autograd(compiler, inference_compiler=None):
+    """A backend of Dynamo's graphs of a compiler of ATen's; and of one, where it is another, of those that nothing
+    differentiates."""
     from functorch.compile import min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
     from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
 
     serializable = SerializableAOTDispatchCompiler(CompiledGraph, compiler)
-    return aot_autograd(fw_compiler=serializable, bw_compiler=serializable, inference_compiler=serializable,
+    inference = SerializableAOTDispatchCompiler(CompiledGraph, inference_compiler or compiler)
+    return aot_autograd(fw_compiler=serializable, bw_compiler=serializable, inference_compiler=inference,
                         partition_fn=min_cut_rematerialization_partition, decompositions=decompositions())
 
 
 @functools.cache
-def _compiling(whole: bool):
+def _compiling(whole: bool, keeps: bool):
     def compiler(module, example_inputs):
         counters["graphs"] += 1
         return compile_parts(module, compile_graph, whole)
 
-    return autograd(compiler)
+    def inference_compiler(module, example_inputs):
+        mark_kept(module)
+        return compiler(module, example_inputs)
+
+    return autograd(compiler, inference_compiler if keeps else None)
 
 
 def asks_for_whole_graph() -> bool:
@@ -78,12 +93,16 @@ def asks_for_whole_graph() -> bool:
 
 
 def freestone(module: torch.fx.GraphModule, example_inputs, **options):
-    """`torch.compile(model, backend="freestone")`."""
-    if given := {**options.pop("options", {}), **options}:
-        raise InvalidArgument(f"the backend freestone has no options, such as {sorted(given)[0]!r}: leave them out")
+    """`torch.compile(model, backend="freestone", options={"weights": "kept"})`."""
+    given = {**options.pop("options", {}), **options}
+    weights = given.pop("weights", "read")
+    if given:
+        raise InvalidArgument(f"the backend freestone has the option 'weights' alone, and no {sorted(given)[0]!r}: leave it out")
+    if weights not in ("read", "kept"):
+        raise InvalidArgument(f"the option 'weights' is 'read' or 'kept', not {weights!r}")
     # AOTAutograd's cache keeps our graphs apart from those of other backends and versions; it keeps both directions of a
     # training at once.
-    tag = f"{torch.compiler.config.cache_key_tag} freestone {identity()}"
+    tag = f"{torch.compiler.config.cache_key_tag} freestone {identity()} weights {weights}"
     with (torch._functorch.config.patch(bundled_autograd_cache=True, force_non_lazy_backward_lowering=True),
           torch.compiler.config.patch(cache_key_tag=tag)):
-        return _compiling(asks_for_whole_graph())(module, example_inputs)
+        return _compiling(asks_for_whole_graph(), weights == "kept")(module, example_inputs)

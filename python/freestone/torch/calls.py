@@ -24,16 +24,18 @@ def _axes(order: list[int]) -> str:
     return ", ".join(map(str, order))
 
 
-def write_call(signature: Signature, has_seed: bool) -> str:
-    """The source of a function of the list of arguments, which it empties; it returns the list of results."""
+def write_call(signature: Signature, program) -> str:
+    """The source of a function of the list of arguments, which it empties; it returns the list of results. `program` is
+    a `_freestone.Program`, or None where there is nothing to compute."""
     lines = ["def call(arguments):"]
     for name, symbol in signature.symbols.items():
         where = f".size({symbol.axis})" if symbol.axis is not None else ""
         lines.append(f"    {name} = arguments[{symbol.argument}]{where}")
-    inputs, results, allocated = [], [], []
+    inputs: dict[str, str] = {"seed": "new_seed()"}
+    results, allocated = [], []
     for number, given in enumerate(signature.inputs.values()):
         name = f"i{number}"
-        inputs.append(name)
+        inputs[given.name] = name
         if given.symbol is not None:
             lines.append(f"    {name} = torch.tensor(arguments[{given.source}])")
             continue
@@ -41,8 +43,6 @@ def write_call(signature: Signature, has_seed: bool) -> str:
         permuted = f".permute({_axes(given.order)})" if given.order != sorted(given.order) else ""
         lines.append(f"    {name} = {source}{permuted}")
         lines.append(f"    if not {name}.is_contiguous(): {name} = copied({name})")
-    if has_seed:
-        inputs.append("new_seed()")
     for number, output in enumerate(signature.outputs):
         if output.kind == "tensor":
             sizes = "".join(f"{size}, " for size in output.shape)
@@ -57,7 +57,10 @@ def write_call(signature: Signature, has_seed: bool) -> str:
         else:
             results.append(str(output.value) if output.kind == "size" else repr(output.value))
     if allocated:
-        lines.append(f"    run([{', '.join(inputs)}], [{', '.join(allocated)}])")
+        taken = [[inputs[name] for name in program.input_names], allocated]
+        if program.weight_names:
+            taken.append([inputs[name] for name in program.weight_names])
+        lines.append("    run(" + ", ".join(f"[{', '.join(names)}]" for names in taken) + ")")
     lines.append(f"    results = [{', '.join(results)}]")
     lines.append("    arguments.clear()")
     lines.append("    return results")
@@ -67,7 +70,7 @@ def write_call(signature: Signature, has_seed: bool) -> str:
 def read_call(source: str, program, constants: dict):
     """The function. `program` is a `_freestone.Program`, or None where there is nothing to compute."""
     scope = {**_FUNCTIONS, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied,
-             "new_seed": new_seed, "run": program.run_in_place if program is not None else None}
+             "new_seed": new_seed, "run": program and (program.run_kept if program.weight_names else program.run_in_place)}
     exec(compile(source, "<call of a compiled graph>", "exec"), scope)
     return scope["call"]
 

@@ -26,7 +26,8 @@ class Program(_freestone.Program):
 
     def __init__(self, artifact):
         super().__init__(artifact, torch.get_num_threads())
-        self.has_seed = any(name == "seed" for name, _, _ in self._inputs)
+        self.input_names = [name for name, _, _ in self._inputs]
+        self.has_seed = "seed" in self.input_names
 
 
 def obtain(key: str, build, disable: tuple[str, ...] = ()) -> Program:

@@ -35,7 +35,10 @@ def lower(signature: Signature, builder) -> None:
         if not isinstance(node.meta["val"], torch.Tensor):
             values[node] = size_of(node.meta["val"])
     for node, given in signature.inputs.items():
-        number = builder.input(given.name, given.dtype, [str(size) for size in given.shape], given.symbol)
+        if given.kept:
+            number = builder.weight(given.name, given.dtype, [int(size) for size in given.shape])
+        else:
+            number = builder.input(given.name, given.dtype, [str(size) for size in given.shape], given.symbol)
         if given.symbol is None:
             values[node] = transpose(graph.tensor(number), inverse(given.order))
     lower_nodes(graph, signature.nodes, values)

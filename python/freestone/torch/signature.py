@@ -12,6 +12,10 @@ from freestone.torch.layout import memory_order
 from freestone.torch.sizes import expression, sizes_of
 
 
+#: Of a placeholder's `meta`: a parameter or buffer of which the program keeps packed copies.
+KEPT = "freestone_kept"
+
+
 class Unlowered(Exception):
     """A node that can't be compiled, and why."""
 
@@ -30,7 +34,8 @@ def name_of_target(target) -> str:
 class Input:
     """An input of the program: the number of an argument or the name of an attribute of the module.
 
-    `order` are the axes in the order of the memory; `symbol`, where set, is a size that the argument itself is.
+    `order` are the axes in the order of the memory; `symbol`, where set, is a size that the argument itself is; where it
+    is `kept`, the program keeps what it makes of it until another tensor is given, or a new version.
     """
 
     source: int | str
@@ -39,6 +44,7 @@ class Input:
     shape: list
     order: list[int]
     symbol: str | None = None
+    kept: bool = False
 
 
 @dataclasses.dataclass
@@ -122,7 +128,8 @@ class Signature:
         value = node.meta["val"]
         if isinstance(value, torch.Tensor):
             if node.users:
-                self.inputs[node] = self._input(node, index, value)
+                given = self.inputs[node] = self._input(node, index, value)
+                given.kept = KEPT in node.meta and value.dtype.is_floating_point and all(map(str.isdigit, map(str, given.shape)))
         elif isinstance(value, torch.SymInt):
             name = str(expression(value))
             if (found := self.symbols.get(name)) and found == dataclasses.replace(found, argument=index, axis=None):
@@ -183,7 +190,7 @@ class Signature:
         lines += [f"{name} in {symbol.lower}:{symbol.upper}" for name, symbol in sorted(self.symbols.items())]
         for node in self.nodes:
             given = self.inputs.get(node)
-            where = f" {given.dtype}{given.shape} {given.order} {given.symbol}" if given else ""
+            where = f" {given.dtype}{given.shape} {given.order} {given.symbol} {given.kept}" if given else ""
             lines.append(f"%{numbers[node]} {node.op} {name_of_target(node.target) if node.op == 'call_function' else ''}"
                          f" {text(node.args)} {text(node.kwargs)} {len(node.users)}{where} {known(node.meta.get('val'))}")
         lines += [f"output %{numbers[output.node]} {output.order}" for output in self.results]
