@@ -86,6 +86,22 @@ def nn_of_width(width):
     return torch.nn.Sequential(torch.nn.Linear(20, width), torch.nn.GELU(), torch.nn.Linear(width, 32))
 
 
+def updated_buffers():
+    """Buffers that the function itself updates are no weights."""
+    model = torch.nn.Sequential(torch.nn.Linear(20, 48), torch.nn.BatchNorm1d(48))
+    compiled = keep(model)
+    x = torch.randn(64, 20)
+    with torch.no_grad():
+        before = packs()
+        for _ in range(3):
+            compiled(x)
+        assert packs() == before + 1, packs() - before
+        reference = torch.nn.BatchNorm1d(48)
+        for _ in range(3):
+            reference(model[0](x))
+        assert_close(model[1].running_mean, reference.running_mean, "the running mean")
+
+
 def unversioned_tensors():
     """Tensors of inference mode have no versions: each run packs them."""
     with torch.inference_mode():
@@ -162,6 +178,7 @@ def other_options():
 
 same_numbers()
 changes_are_seen()
+updated_buffers()
 unversioned_tensors()
 one_function_for_several_modules()
 threads()

@@ -47,12 +47,16 @@ def compile_graph(module: torch.fx.GraphModule) -> CompiledGraph:
 
 
 def mark_kept(module: torch.fx.GraphModule) -> None:
-    """Marks the parameters and buffers among the arguments of the graph that AOTAutograd compiles."""
+    """Marks the parameters and buffers among the arguments of the graph that AOTAutograd compiles, but those that it
+    updates."""
     context = torch._guards.TracingContext.try_get()
-    numbers = set(context.fw_metadata.static_input_indices) if context and context.fw_metadata else set()
-    for number, node in enumerate(node for node in module.graph.nodes if node.op == "placeholder"):
-        if number in numbers:
-            node.meta[KEPT] = True
+    about = context.fw_metadata if context else None
+    placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+    if about is None or len(about.input_info) != len(placeholders):
+        return
+    for number in about.static_input_indices:
+        if not about.input_info[number].mutates_data:
+            placeholders[number].meta[KEPT] = True
 
 
 def autograd(compiler, inference_compiler=None):
