@@ -30,8 +30,8 @@ public:
     size_t packs = 0;                               ///< how often weights were packed
   };
 
-  /// The use of one: that of these weights, an idle one of weights that are gone or lie elsewhere by now, a new one,
-  /// or, of more than `most`, the one not used longest. Constructed with the GIL, destroyed with or without it.
+  /// The use of one: that of these weights, an idle one of weights whose memory nobody else uses, a new one, or, of
+  /// more than `most`, the one not used longest. Constructed with the GIL, destroyed with or without it.
   class Lease {
   public:
     Lease(Pool &pool, const Artifact &artifact, int threads, nanobind::list weights);
