@@ -35,6 +35,9 @@ private:
   bool mayBeWritten(Operation *update);
   bool becomesState(Operation *update, BlockArgument old);
   bool isForgotten(Operation *update);
+  /// Gives the update memory that it may overwrite: its operand's, where nothing else needs that, or a copy. Returns
+  /// whether it is in place.
+  bool placeUpdate(Operation *update);
 
   func::FuncOp function;
   Block &block;
@@ -97,23 +100,34 @@ bool Updater::isForgotten(Operation *update) {
                       [&](Operation *reader) { return reader == update || reader->isBeforeInBlock(update); });
 }
 
+bool Updater::placeUpdate(Operation *update) {
+  OpBuilder builder(update);
+  Value operand = update->getOperand(0);
+  if (Operation *fill = getFill(operand)) {
+    update->setOperand(0, builder.clone(*fill)->getResult(0));
+    if (fill->use_empty())
+      fill->erase();
+    return false;
+  }
+  if (enable && mayBeWritten(update) && isForgotten(update))
+    return true;
+  update->setOperand(0, copyValue(builder, operand));
+  return false;
+}
+
 int64_t Updater::run() {
   int64_t inPlace = 0;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    // A moved update is visited again at its new position.
-    if (!tile::isUpdate(&op) || tile::isAppend(&op) || moveBehindReaders(&op))
+  for (Operation *op = &block.front(); op;) {
+    Operation *before = op->getPrevNode();
+    bool isPlaced = tile::isUpdate(op) && !tile::isAppend(op);
+    if (isPlaced && moveBehindReaders(op)) {
+      // With its aliases, which may have followed it. It is visited again at its new position.
+      op = before ? before->getNextNode() : &block.front();
       continue;
-    OpBuilder builder(&op);
-    Value operand = op.getOperand(0);
-    if (Operation *fill = getFill(operand)) {
-      op.setOperand(0, builder.clone(*fill)->getResult(0));
-      if (fill->use_empty())
-        fill->erase();
-    } else if (enable && mayBeWritten(&op) && isForgotten(&op)) {
-      ++inPlace;
-    } else {
-      op.setOperand(0, copyValue(builder, operand));
     }
+    if (isPlaced)
+      inPlace += placeUpdate(op);
+    op = op->getNextNode();
   }
   return inPlace;
 }

@@ -233,3 +233,24 @@ func.func @rows(%w: !t {graph.state = "w"}, %x: !t {graph.name = "x"}, %i: !i {g
   %4 = graph.unary exp %0 : !t
   return %3, %2, %4 : !t, !t, !t
 }
+
+// -----
+
+!t = !graph.tensor<[6, 8], f32>
+!i = !graph.tensor<[2, 1], i64>
+!j = !graph.tensor<[2], i64>
+!u = !graph.tensor<[2, 8], f32>
+!r = !graph.tensor<[48], f32>
+
+// An update that moves behind another reader of an input, as do its aliases, is given a copy of the input there.
+// CHECK-LABEL:   task.program @moved
+// CHECK:           %[[X:.*]] = task.buffer input "x"
+// CHECK:           task.space @{{.*}}(%[[X]]) to (%[[COPY:.*]]) sizes
+// CHECK:           task.space @{{.*}}(%[[COPY]], %{{.*}}, %{{.*}}) to (%[[COPY]])
+func.func @moved(%x: !t {graph.name = "x"}, %i: !i {graph.name = "i"}, %j: !j {graph.name = "j"}, %u: !u {graph.name = "u"})
+    -> (!r {graph.name = "y"}, !u {graph.name = "z"}) {
+  %0 = graph.scatter_nd none %x, %i, %u : !t, !i, !u
+  %1 = graph.reshape %0 : !t -> !r
+  %2 = graph.gather %x, %j axis 0 batch_dims 0 : !t, !j
+  return %1, %2 : !r, !u
+}
