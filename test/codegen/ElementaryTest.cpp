@@ -234,7 +234,7 @@ const Function functions[] = {
     {"tanh", std::tanh, std::tanh, {-everything, everything, true}},
     {"tanh", std::tanh, std::tanh, {-3, 3, false}},
     {"asinh", std::asinh, std::asinh, {-everything, everything, true}},
-    {"acosh", std::acosh, std::acosh, {0, everything, true}},
+    {"acosh", std::acosh, std::acosh, {-everything, everything, true}},
     {"atanh", std::atanh, std::atanh, {-1.1, 1.1, false}},
     {"erf", std::erf, std::erf, {-everything, everything, true}},
     {"erf", std::erf, std::erf, {-4, 4, false}},

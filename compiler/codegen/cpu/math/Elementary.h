@@ -21,7 +21,7 @@ Real log2(Real x);
 Real log10(Real x);
 Real log1p(Real x);
 Real pow(Real x, Real y);
-/// Beyond 2^20 in magnitude, accuracy decreases with the spacing of arguments.
+/// Beyond 2^20 in magnitude, accuracy decreases with the spacing of arguments; f32 is exact up to 2^50.
 Real sin(Real x);
 Real cos(Real x);
 Real tan(Real x);

@@ -61,7 +61,9 @@ Real acosh(Real x) {
     return acosh(x.widened()).narrowed();
   Real t = x - 1.0;
   Real ordinary = log1p(t + sqrt(fma(t, t, t * 2.0)));
-  return select(x > 0x1p28, log(x) + ln2, ordinary);
+  Real value = select(x > 0x1p28, log(x) + ln2, ordinary);
+  // Far below 1, where there is none, the square overflows.
+  return select(x < 1.0, x.like(std::numeric_limits<double>::quiet_NaN()), value);
 }
 
 Real atanh(Real x) {
