@@ -1,4 +1,5 @@
 """How ATen's operators are built, one file a family."""
 
-from freestone.torch.operators import contractions, elementwise, indexing, pooling, random, reductions, shape
+from freestone.torch.operators import (contractions, distances, division, elementwise, indexing, pooling, random,
+                                       reductions, shape, special)
 from freestone.torch.operators.registry import OPERATORS

@@ -103,7 +103,8 @@ def convolve_kernel_gradient(x, g, taps, stride, padding, dilation, groups):
 def convolution(graph, x, kernel, bias, stride, padding, dilation, transposed, output_padding, groups):
     spatial = kernel.rank - 2
     if x.rank != kernel.rank:
-        return refuse("convolutions of single images without a batch are not supported")
+        y = convolution(graph, unsqueeze(x, 0), kernel, bias, stride, padding, dilation, transposed, output_padding, groups)
+        return reshape(y, y.shape[1:])
     stride, padding, dilation = (sides(values, spatial) for values in (stride, padding, dilation))
     if transposed:
         y = convolve_input_gradient(x, kernel, result(graph).shape[2:], stride, padding, dilation, groups)

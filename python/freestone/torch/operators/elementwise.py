@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from freestone.torch.dtypes import FLOATS
-from freestone.torch.expressions import (binary, broadcast_to, cast, clamp, equal, maximum, minimum, power, select,
-                                         unary)
+from freestone.torch.expressions import (binary, broadcast_to, cast, equal, maximum, minimum, power, scalar,
+                                         select, unary)
 from freestone.torch.operators.registry import Promotion, as_type, operator, pointwise, promoted, refuse, result
 
 FLOAT = Promotion.INT_TO_FLOAT
@@ -20,9 +20,6 @@ def one(name: str):
 for function in ("exp exp2 log log1p expm1 sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh "
                  "atanh erf").split():
     pointwise(function, one(function), FLOAT)
-pointwise("log2", lambda x: unary("log", x) * (1 / math.log(2)), FLOAT)
-pointwise("log10", lambda x: unary("log", x) * (1 / math.log(10)), FLOAT)
-pointwise("erfc", lambda x: 1 - unary("erf", x), FLOAT)
 pointwise("sigmoid", lambda x: 1 / (1 + unary("exp", -x)), FLOAT)
 
 
@@ -34,7 +31,17 @@ for function in ("floor", "ceil", "round", "trunc"):
     pointwise(function, rounding(function))
 pointwise("abs", lambda x: x if x.dtype[0] == "u" or x.dtype == "i1" else unary("abs", x))
 pointwise("neg", lambda x: 0 - x if x.dtype[0] == "u" else -x)
-pointwise("sign sgn", lambda x: x if x.dtype == "i1" else cast(x > 0, x.dtype) if x.dtype[0] == "u" else unary("sign", x))
+
+
+def sign(x):
+    """Of -0.0 and NaN too it is 0."""
+    if x.dtype == "i1":
+        return x
+    positive = cast(x > 0, x.dtype)
+    return positive if x.dtype[0] == "u" else positive - cast(x < 0, x.dtype)
+
+
+pointwise("sign sgn", sign)
 pointwise("bitwise_not", lambda x: unary("not", x))
 pointwise("logical_not", lambda x: equal(x, 0), BOOL)
 pointwise("isinf", lambda x: unary("isinf_pos", x) | unary("isinf_neg", x) if x.dtype in FLOATS else unequal(x, x), BOOL)
@@ -64,11 +71,7 @@ pointwise("sub.Tensor sub.Scalar", lambda x, y, alpha=1: x - times(y, alpha), op
 pointwise("rsub.Scalar rsub.Tensor", lambda x, y, alpha=1: y - times(x, alpha), operands=2)
 pointwise("mul.Tensor mul.Scalar", lambda x, y: x & y if x.dtype == "i1" else x * y)
 pointwise("div.Tensor div.Scalar true_divide.Tensor", lambda x, y: x / y, FLOAT)
-pointwise("maximum", lambda x, y: x | y if x.dtype == "i1" else maximum(x, y))
-pointwise("minimum", lambda x, y: x & y if x.dtype == "i1" else minimum(x, y))
 pointwise("atan2", lambda x, y: binary("atan2", x, y), FLOAT)
-pointwise("remainder.Tensor remainder.Scalar remainder.Scalar_Tensor", lambda x, y: binary("mod", x, y))
-pointwise("fmod.Tensor fmod.Scalar", lambda x, y: binary("rem", x, y))
 for kind in ("and", "or", "xor"):
     combine = lambda x, y, kind=kind: binary(kind, x, y)
     pointwise(f"bitwise_{kind}.Tensor bitwise_{kind}.Scalar", combine)
@@ -83,22 +86,23 @@ for kind in ("eq", "ne", "lt", "le", "gt", "ge"):
     pointwise(f"{kind}.Tensor {kind}.Scalar", compare, BOOL)
 
 
-@operator("div.Tensor_mode", "div.Scalar_mode")
-def divide(graph, x, y, *, rounding_mode=None):
-    kind = Promotion.INT_TO_FLOAT if rounding_mode is None else Promotion.DEFAULT
-    dtype = promoted(graph, kind, graph.node.args[:2])
-    x, y = as_type(graph, x, dtype), as_type(graph, y, dtype)
-    quotient = x / y
-    if dtype in FLOATS:
-        if rounding_mode == "floor":
-            # The quotient of exact multiples may round up to the next integer.
-            quotient = (x - binary("mod", x, y)) / y
-            quotient = select(equal(y, 0), x / y, unary("round", quotient))
-        elif rounding_mode == "trunc":
-            quotient = unary("trunc", quotient)
-    elif rounding_mode == "floor":
-        quotient = (x - binary("mod", x, y)) / y
-    return cast(quotient, result(graph).dtype)
+def shift(kind):
+    """By fewer bits than the type has; by more, or by a negative number, all bits leave."""
+
+    def function(x, y):
+        bits = int(x.dtype[1:])
+        shifted = binary(kind, x, maximum(minimum(y, bits - 1), 0))
+        beyond = (y < 0) | (y >= bits)
+        left = select(x < 0, -1, scalar(x.graph, 0, x.dtype)) if kind == "shr" and x.dtype[0] == "i" else 0
+        return select(beyond, left, shifted)
+
+    return function
+
+
+pointwise("bitwise_left_shift.Tensor bitwise_left_shift.Tensor_Scalar __lshift__.Tensor __lshift__.Scalar "
+          "prims::shift_left", shift("shl"))
+pointwise("bitwise_right_shift.Tensor bitwise_right_shift.Tensor_Scalar __rshift__.Tensor __rshift__.Scalar "
+          "prims::shift_right_arithmetic", shift("shr"))
 
 
 @operator("pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar")
@@ -132,7 +136,8 @@ def where(graph, condition, x, y):
 def clamp_between(graph, x, low=None, high=None):
     dtype = result(graph).dtype
     x = cast(x, dtype)
-    if low is not None:
+    # Numbers below those of an unsigned type bound nothing.
+    if low is not None and not (dtype[0] == "u" and isinstance(low, (int, float)) and low < 0):
         x = maximum(x, as_type(graph, low, dtype))
     if high is not None:
         x = minimum(x, as_type(graph, high, dtype))
@@ -170,9 +175,21 @@ def gelu(graph, x, *, approximate="none"):
     return x.graph.apply("gelu", [x], tanh=approximate == "tanh")
 
 
-pointwise("hardtanh", lambda x, low=-1, high=1: clamp(x, low, high), operands=1)
+operator("hardtanh")(lambda graph, x, low=-1, high=1: clamp_between(graph, x, low, high))
 pointwise("leaky_relu", lambda x, slope=0.01: select(x > 0, x, x * slope), operands=1)
 pointwise("silu", lambda x: x / (1 + unary("exp", -x)), operands=1)
+
+
+@operator("angle")
+def angle(graph, x):
+    dtype = result(graph).dtype
+    x = as_type(graph, x, dtype)
+    return select(x < 0, math.pi, select(unary("isnan", x), x, 0.0))
+
+
+@operator("hardtanh_backward")
+def hardtanh_gradient(graph, g, x, low, high):
+    return select((x > low) & (x < high), g, 0)
 
 
 @operator("nan_to_num")
@@ -191,16 +208,33 @@ def nan_to_num(graph, x, nan=None, posinf=None, neginf=None):
 # What PyTorch's own decompositions are made of, beside ATen's operators: of one type each.
 for function in "abs neg exp log sin cos sqrt rsqrt reciprocal floor ceil trunc round erf tanh".split():
     pointwise(f"prims::{function}", one(function))
-for name, kind in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("div", "div"), ("pow", "pow"), ("maximum", "max"),
-                   ("minimum", "min"), ("atan2", "atan2"), ("remainder", "mod"), ("fmod", "rem"),
+for name, kind in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("pow", "pow"), ("maximum", "max"),
+                   ("minimum", "min"), ("atan2", "atan2"),
                    ("bitwise_and", "and"), ("bitwise_or", "or"), ("bitwise_xor", "xor")):
     pointwise(f"prims::{name}", lambda x, y, kind=kind: binary(kind, x, y))
 for kind in ("eq", "ne", "lt", "le", "gt", "ge"):
     pointwise(f"prims::{kind}", lambda x, y, kind=kind: binary(kind, x, y), BOOL)
-pointwise("prims::fmax fmax", lambda x, y: select(unary("isnan", x), y, select(unary("isnan", y), x, maximum(x, y)))
-          if x.dtype in FLOATS else maximum(x, y))
-pointwise("prims::fmin fmin", lambda x, y: select(unary("isnan", x), y, select(unary("isnan", y), x, minimum(x, y)))
-          if x.dtype in FLOATS else minimum(x, y))
+
+
+def prefer_numbers(x, y, extremum, first):
+    """The extremum of what is no NaN: `x` where the relation `first` holds, or where `y` is NaN."""
+    if x.dtype not in FLOATS:
+        return extremum(x, y)
+    return select(binary(first, x, y) | unary("isnan", y), x, y)
+
+
+def largest(x, y):
+    return x | y if x.dtype == "i1" else maximum(x, y)
+
+
+def smallest(x, y):
+    return x & y if x.dtype == "i1" else minimum(x, y)
+
+
+pointwise("maximum", largest)
+pointwise("minimum", smallest)
+pointwise("prims::fmax fmax", lambda x, y: prefer_numbers(x, y, largest, "ge"))
+pointwise("prims::fmin fmin", lambda x, y: prefer_numbers(x, y, smallest, "le"))
 operator("prims::where")(where)
 
 
@@ -218,4 +252,13 @@ def copy(graph, x, source, non_blocking=False):
     return broadcast_to(convert(source, x.dtype), x.shape)
 
 
-pointwise("prims::hypot hypot", lambda x, y: unary("sqrt", x * x + y * y))
+def hypotenuse(x, y):
+    """Squares of ratios neither overflow nor vanish."""
+    x, y = unary("abs", x), unary("abs", y)
+    longer, shorter = maximum(x, y), minimum(x, y)
+    ratio = shorter / longer
+    length = select(equal(longer, 0), longer, longer * unary("sqrt", 1 + ratio * ratio))
+    return select(unary("isinf_pos", x) | unary("isinf_pos", y), math.inf, length)
+
+
+pointwise("prims::hypot hypot", hypotenuse)

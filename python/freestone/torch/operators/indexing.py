@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from freestone.torch.dtypes import wide
-from freestone.torch.expressions import (broadcast_to, cast, concat, equal, gather, iota, reshape, scalar, select, splat, transpose,
-                           unsqueeze)
+import math
+
+from freestone.torch.dtypes import FLOATS, wide
+from freestone.torch.expressions import (broadcast_to, cast, concat, equal, gather, iota, maximum, pad, reshape, scalar,
+                                         select, slice_axis, splat, transpose, unsqueeze, widen)
 from freestone.torch.sizes import product
 from freestone.torch.operators.registry import as_type, operator, refuse, result
 
@@ -52,8 +54,6 @@ def scatter(graph, x, axis, indices, updates, kind):
     if updates.shape != indices.shape:
         for dim, (whole, size) in enumerate(zip(list(updates.shape), indices.shape)):
             if whole != size:
-                from freestone.torch.expressions import slice_axis
-
                 updates = slice_axis(updates, dim, 0, size)
     return graph.apply("scatter_elements", [x, indices, updates], axis=axis % x.rank, kind=kind)
 
@@ -119,7 +119,6 @@ def index_put(graph, x, indices, values, accumulate=False):
 @operator("slice_scatter")
 def slice_scatter(graph, x, source, axis=0, start=None, end=None, step=1):
     from freestone.torch.operators.shape import beginning
-    from freestone.torch.expressions import pad
 
     axis %= x.rank
     first = beginning(graph, start, x.shape[axis])
@@ -147,9 +146,43 @@ def masked_fill(graph, x, mask, value):
     return select(mask, as_type(graph, value, x.dtype), x)
 
 
+@operator("masked_scatter")
+def masked_scatter(graph, x, mask, source):
+    """The elements of the source in order, where the mask is."""
+    shape = result(graph).shape
+    mask, x = broadcast_to(mask, shape), broadcast_to(x, shape)
+    count = product(shape)
+    number = graph.apply("cumulate", [cast(reshape(mask, [count]), "i64")], kind="add", axis=0)
+    taken = gather(reshape(source, [product(source.shape)]), maximum(number - 1, 0), 0)
+    return select(mask, reshape(taken, shape), x)
+
+
 @operator("scatter_reduce.two")
 def scatter_reduce(graph, x, axis, indices, source, kind, *, include_self=True):
-    kinds = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
-    if kind not in kinds or not include_self:
-        return refuse("is supported for sum, prod, amax and amin that include the tensor itself")
-    return scatter(graph, x, axis, indices, source, kinds[kind])
+    kinds = {"sum": "add", "mean": "add", "prod": "mul", "amax": "max", "amin": "min"}
+    start = x
+    if not include_self:
+        neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": lowest(x.dtype), "amin": highest(x.dtype)}[kind]
+        start = scatter(graph, x, axis, indices, splat(graph, neutral, x.dtype, indices.shape), "none")
+    name = x.dtype
+    if kind in ("sum", "mean", "prod"):
+        start, source = widen(start), widen(source)
+    found = scatter(graph, start, axis, indices, source, kinds[kind])
+    if kind == "mean":
+        if name not in FLOATS:
+            return refuse("is not supported for means of integers")
+        itself = splat(graph, 1 if include_self else 0, found.dtype, x.shape)
+        counts = scatter(graph, itself, axis, indices, splat(graph, 1, found.dtype, indices.shape), "add")
+        found = found / maximum(counts, 1)
+    return cast(found, name)
+
+
+def lowest(dtype):
+    return -math.inf if dtype in FLOATS else 0 if dtype[0] == "u" or dtype == "i1" else -(1 << int(dtype[1:]) - 1)
+
+
+def highest(dtype):
+    if dtype in FLOATS:
+        return math.inf
+    bits = int(dtype[1:])
+    return (1 << (bits if dtype[0] == "u" or bits == 1 else bits - 1)) - 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from freestone.torch.dtypes import wide
-from freestone.torch.expressions import (broadcast_to, cast, equal, iota, pad, reshape, scalar, select, splat, transpose,
-                                         widen)
+from freestone.torch.expressions import (broadcast_to, cast, equal, gather, iota, minimum, pad, reshape, scalar, select,
+                                         splat, total, unsqueeze, widen)
 from freestone.torch.sizes import larger, product, size_of
 from freestone.torch.operators.registry import operator, refuse, result
 
@@ -44,6 +44,20 @@ def max_pool(graph, x, spatial, size, stride=(), padding=(0,), dilation=(1,), ce
 
 operator("max_pool2d_with_indices")(lambda graph, x, *args, **kw: max_pool(graph, x, 2, *args, **kw))
 operator("max_pool3d_with_indices")(lambda graph, x, *args, **kw: max_pool(graph, x, 3, *args, **kw))
+
+
+@operator("adaptive_max_pool2d")
+def adaptive_max_pool2d(graph, x, sizes):
+    extents = x.shape[x.rank - 2:]
+    if not all(isinstance(value, int) for value in (*extents, *sizes)) or any(
+            extent % size for extent, size in zip(extents, sizes)):
+        return refuse("is supported where all windows have one size")
+    return max_pool(graph, x, 2, [extent // size for extent, size in zip(extents, sizes)])
+
+
+@operator("adaptive_max_pool2d_backward")
+def adaptive_max_pool2d_backward(graph, g, x, indices):
+    return scatter_to_maxima(graph, g, x, 2, indices)
 
 
 def scatter_to_maxima(graph, g, x, spatial, indices):
@@ -149,36 +163,49 @@ for count in (2, 3):
         lambda graph, g, x, *args, count=count: average_pool_backward(graph, g, x, count, *args))
 
 
-def averaging_matrix(graph, places, extent, dtype):
-    """[places, extent]: row i is the average over the elements from ⌊i·extent/places⌋ to below ⌈(i+1)·extent/places⌉."""
-    row, column = (iota(graph, [places, extent], axis, "i64") for axis in (0, 1))
-    first = row * scalar(graph, extent, "i64") / scalar(graph, places, "i64")
-    end = ((row + 1) * scalar(graph, extent, "i64") + scalar(graph, places - 1, "i64")) / scalar(graph, places, "i64")
-    return select((column >= first) & (column < end), 1.0, 0.0 * cast(column, dtype)) / cast(end - first, dtype)
+def adaptive_windows(graph, count, extent):
+    """Where each of `count` windows over `extent` elements begins, and their sizes, [count] i64 each: from
+    ⌊i·extent/count⌋ to below ⌈(i+1)·extent/count⌉."""
+    place, whole, parts = iota(graph, [count], 0, "i64"), scalar(graph, extent, "i64"), scalar(graph, count, "i64")
+    first = place * whole / parts
+    return first, ((place + 1) * whole + parts - 1) / parts - first
 
 
-def along_axes(graph, x, matrices):
-    """Multiplies the trailing axes by one matrix [out, in] each."""
-    first = x.rank - len(matrices)
-    for offset, matrix in enumerate(matrices):
-        axis = first + offset
-        x = graph.apply("contract", [x, matrix], lhs_batch=[], rhs_batch=[], lhs_contract=[axis], rhs_contract=[1])
-        x = transpose(x, [*range(axis), x.rank - 1, *range(axis, x.rank - 1)])
-    return x
+def sum_windows(graph, x, axis, count):
+    """The sums of the adaptive windows along an axis. Elements outside of a window are left out rather than multiplied
+    by zero, which infinities don't survive."""
+    extent, before, after = x.shape[axis], x.shape[:axis], x.shape[axis + 1:]
+    if isinstance(extent, int) and isinstance(count, int) and extent % count == 0:
+        return total(reshape(x, [*before, count, extent // count, *after]), [axis + 1])
+    widest = (extent + count - 1) // count + 1
+    first, sizes = adaptive_windows(graph, count, extent)
+    offset = iota(graph, [count, widest], 1, "i64")
+    elements = minimum(unsqueeze(first, 1) + offset, scalar(graph, extent, "i64") - 1)
+    found = reshape(gather(x, reshape(elements, [count * widest]), axis), [*before, count, widest, *after])
+    covered = reshape(offset < unsqueeze(sizes, 1), [count, widest, *[1] * len(after)])
+    return total(select(covered, found, 0.0), [axis + 1])
+
+
+def divide_by_sizes(graph, x, axis, extent):
+    """By the sizes of the windows over `extent` elements."""
+    sizes = cast(adaptive_windows(graph, x.shape[axis], extent)[1], x.dtype)
+    return x / reshape(sizes, [x.shape[axis], *[1] * (x.rank - axis - 1)])
 
 
 @operator("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
 def adaptive_average(graph, x, sizes):
-    name, x = x.dtype, widen(x)
-    places, extents = result(graph).shape[-len(sizes):], x.shape[-len(sizes):]
-    return cast(along_axes(graph, x, [averaging_matrix(graph, place, extent, x.dtype)
-                                      for place, extent in zip(places, extents)]), name)
+    name, places = x.dtype, result(graph).shape
+    x = widen(x)
+    for axis in range(x.rank - len(sizes), x.rank):
+        x = divide_by_sizes(graph, sum_windows(graph, x, axis, places[axis]), axis, x.shape[axis])
+    return cast(x, name)
 
 
 @operator("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
 def adaptive_average_backward(graph, g, x):
+    """The windows that cover an element are themselves the adaptive windows of elements over places."""
     spatial = 3 if "3d" in str(graph.node.target) else 2
     name, g = g.dtype, widen(g)
-    matrices = [averaging_matrix(graph, place, extent, g.dtype)
-                for place, extent in zip(g.shape[-spatial:], x.shape[-spatial:])]
-    return cast(along_axes(graph, g, [transpose(matrix, [1, 0]) for matrix in matrices]), name)
+    for axis in range(g.rank - spatial, g.rank):
+        g = sum_windows(graph, divide_by_sizes(graph, g, axis, x.shape[axis]), axis, x.shape[axis])
+    return cast(g, name)

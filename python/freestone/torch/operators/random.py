@@ -75,6 +75,16 @@ def exponential(graph, x, rate=1.0, **keywords):
     return cast(unary("log", maximum(uniform(graph, x.shape), 2.0**-25)) * (-1 / rate), x.dtype)
 
 
+@operator("multinomial")
+def multinomial(graph, x, count, replacement=False, *, generator=None):
+    """Weights divided by exponential numbers: the largest quotients are a draw without replacement."""
+    if replacement and count != 1:
+        return refuse("is supported without replacement, or for one number")
+    waits = unary("log", maximum(uniform(graph, x.shape), 2.0**-25)) * -1.0
+    quotients = cast(x, "f32") / waits
+    return graph.apply_many(2, "top_k", [quotients], k=count, axis=x.rank - 1, largest=True)[1]
+
+
 @operator("randint.low", "randint_like.low_dtype")
 def random_integers(graph, low, high, *arguments, **keywords):
     if isinstance(arguments and arguments[0], int):

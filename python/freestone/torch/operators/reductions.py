@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import torch
-
-from freestone.torch.dtypes import FLOATS, wide
-from freestone.torch.expressions import (broadcast_to, cast, equal, mean, reduce, reshape, scalar, select, total, unary, unsqueeze,
-                           widen)
+from freestone.torch.dtypes import wide
+from freestone.torch.expressions import cast, mean, reduce, reshape, scalar, total, unary, widen
+from freestone.torch.operators.registry import operator, result
 from freestone.torch.sizes import product
-from freestone.torch.operators.registry import operator, refuse, result
 
 
 def axes_of(x, axes) -> list[int]:
@@ -22,6 +19,11 @@ def axes_of(x, axes) -> list[int]:
 def sum_over(graph, x, axes=None, keep=False, *, dtype=None):
     name = result(graph).dtype
     return cast(total(cast(x, wide(name)), axes_of(x, axes), keep), name)
+
+
+@operator("prims::sum")
+def prims_sum(graph, x, axes, *, output_dtype=None):
+    return sum_over(graph, x, axes) if axes is None or axes else x
 
 
 @operator("mean", "mean.dim")
@@ -125,6 +127,11 @@ def var_mean(graph, x, axes=None, *, correction=None, keepdim=False):
     name = result(graph, 0).dtype
     found = spread(cast(x, wide(name)), axes_of(x, axes), 1 if correction is None else correction, keepdim)
     return [cast(value, name) for value in found]
+
+
+@operator("prims::var")
+def prims_var(graph, x, axes, correction=1, *, output_dtype=None):
+    return var(graph, x, axes, correction=correction)
 
 
 @operator("cumsum")

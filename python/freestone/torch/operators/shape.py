@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freestone.torch.expressions import (broadcast_to, cast, concat, equal, iota, pad, reshape, select, slice_axis,
-                                         splat, total, transpose, unsqueeze)
+                                         splat, total, transpose, unsqueeze, widen)
 from freestone.torch.layout import inverse, memory_order
 from freestone.torch.sizes import Size, size_of
 from freestone.torch.operators.registry import as_type, operator, refuse, result
@@ -18,6 +18,14 @@ def view(graph, x, *arguments):
 @operator("expand", "expand_copy")
 def expand(graph, x, sizes, *, implicit=False):
     return broadcast_to(x, result(graph).shape)
+
+
+@operator("prims::broadcast_in_dim")
+def broadcast_in_dim(graph, x, sizes, axes):
+    """Axis i of the tensor is axis `axes[i]` of the result."""
+    shape = result(graph).shape
+    return broadcast_to(reshape(x, [x.shape[list(axes).index(axis)] if axis in axes else 1
+                                    for axis in range(len(shape))]), shape)
 
 
 @operator("permute", "permute_copy")
@@ -109,6 +117,23 @@ def constant_pad(graph, x, padding, value=0):
     for index in range(len(padding) // 2):
         low[x.rank - 1 - index], high[x.rank - 1 - index] = padding[2 * index], padding[2 * index + 1]
     return pad(x, low, high, as_type(graph, value, x.dtype))
+
+
+@operator("replication_pad1d_backward", "replication_pad2d_backward", "replication_pad3d_backward")
+def replication_pad_backward(graph, g, x, padding):
+    """The elements at the edges also take the gradients of their copies."""
+    if any(isinstance(size, int) and size < 0 for size in padding):
+        return refuse("is not supported where padding cuts off")
+    name, g = g.dtype, widen(g)
+    for index in range(len(padding) // 2):
+        axis, (low, high) = x.rank - 1 - index, padding[2 * index:2 * index + 2]
+        size = x.shape[axis]
+        first, last = total(slice_axis(g, axis, 0, low), [axis], True), total(
+            slice_axis(g, axis, size + low, high), [axis], True)
+        rest = [0] * x.rank
+        before, after = [*rest[:axis], size - 1, *rest[axis + 1:]], rest
+        g = slice_axis(g, axis, low, size) + pad(first, after, before) + pad(last, before, after)
+    return cast(g, name)
 
 
 @operator("flip")
