@@ -1,6 +1,7 @@
 #include "compilation/interface/Answers.h"
 
 #include <cstdlib>
+#include <fmt/format.h>
 
 namespace freestone::compilation {
 
@@ -45,6 +46,13 @@ Order orderOf(const freestone_compiler_settings &settings) {
     require(range.symbol, "symbol");
     order.ranges.push_back({range.symbol, range.lower, range.upper, std::max<int64_t>(range.multiple_of, 1)});
   }
+  if (settings.jobs < 0)
+    throw Error(
+        FREESTONE_INVALID_ARGUMENT,
+        fmt::format("jobs is a number of programs compiled at the same time, or 0 for as many as CPUs and memory "
+                    "allow, not {}",
+                    settings.jobs)
+            .c_str());
   order.jobs = settings.jobs;
   order.tune = settings.tune != 0;
   order.noCache = settings.no_cache != 0;

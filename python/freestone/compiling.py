@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -31,24 +32,47 @@ def _source(model: Any) -> tuple[str | bytes, str]:
     return serialize(), "model.onnx"
 
 
+def _is_size(value: Any) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool) and abs(operator.index(value)) < 1 << 31
+
+
+def _by_symbol(option: str, given: Any) -> Iterable[tuple[str, Any]]:
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping) or not all(isinstance(symbol, str) for symbol in given):
+        raise InvalidArgument(f"{option} is a dict by the names of symbolic sizes, not {given!r}")
+    return given.items()
+
+
+def _is_range(bounds: Any) -> bool:
+    return (isinstance(bounds, (tuple, list)) and len(bounds) in (2, 3) and _is_size(bounds[0])
+            and (bounds[1] is None or _is_size(bounds[1])) and _is_size(bounds[-1] if len(bounds) == 3 else 1))
+
+
 def _settings(target: str, dims: Mapping[str, Range] | None, bind: Mapping[str, int] | None,
               disable: Iterable[str], tune: bool, cache: bool, jobs: int, strip_weights: bool,
               progress: Callable[[str, int, int], object] | None) -> _freestone.Settings:
     settings = _freestone.Settings()
+    if not isinstance(target, str):
+        raise InvalidArgument(f"target is a name, such as 'host' or 'x86-64-v3', not {target!r}")
     settings.target = target
     settings.disable = ",".join([disable] if isinstance(disable, str) else disable)
     ranges: list[tuple[str, int, int | None, int]] = []
-    for symbol, bounds in (dims or {}).items():
-        if not isinstance(bounds, (tuple, list)) or len(bounds) not in (2, 3):
-            raise InvalidArgument(f"the sizes of '{symbol}' are (lower, upper) or (lower, upper, multiple), "
-                                  f"with None for no upper bound, not {bounds!r}")
+    for symbol, bounds in _by_symbol("dims", dims):
+        if not _is_range(bounds):
+            raise InvalidArgument(f"the sizes of '{symbol}' are whole numbers, (lower, upper) or (lower, upper, "
+                                  f"multiple), with None for no upper bound, not {bounds!r}")
         ranges.append((symbol, bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else 1))
-    for symbol, size in (bind or {}).items():
+    for symbol, size in _by_symbol("bind", bind):
+        if not _is_size(size):
+            raise InvalidArgument(f"the size that '{symbol}' is fixed to is a whole number, not {size!r}")
         ranges.append((symbol, size, size, 1))
     settings.ranges = ranges
     settings.strip_weights = strip_weights
     settings.tune = tune
     settings.no_cache = not cache
+    if not _is_size(jobs):
+        raise InvalidArgument(f"jobs is a number of programs compiled at the same time, or 0, not {jobs!r}")
     settings.jobs = jobs
     settings.progress = progress
     settings.warn = lambda sentence: warnings.warn(sentence, RuntimeWarning, stacklevel=2)

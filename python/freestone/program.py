@@ -70,6 +70,9 @@ class Program(_freestone.Program):
 
     def __init__(self, artifact: _freestone.Artifact, threads: int = 0, *, name: str = "program",
                  statistics: dict[str, Any] | None = None, inspect: Callable[[str], str] | None = None):
+        if not isinstance(threads, int) or not 0 <= threads < 1 << 31:
+            raise InvalidArgument("threads is a number of workers, or 0 for as many as the machine offers, not "
+                                  f"{threads!r}")
         super().__init__(artifact, threads)
         self.name = name
         self.statistics = statistics
@@ -92,6 +95,8 @@ class Program(_freestone.Program):
         """
         if level is None:
             return json.loads(self._describe())
+        if not isinstance(level, str):
+            raise InvalidArgument(f"a level is a name, such as 'graph' or 'asm', not {level!r}")
         if self._inspect is None:
             raise InvalidArgument(f"{self.name} holds only machine code; compile the model to see the level '{level}'")
         return self._inspect(level)

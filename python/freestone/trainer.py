@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import html
+import math
 import os
 import tempfile
 import warnings
@@ -13,7 +14,7 @@ from typing import Any
 from freestone import _freestone
 from freestone.compiling import _source
 from freestone.data import batches_of, is_arrays, files_of, length_of
-from freestone.errors import InvalidArgument
+from freestone.errors import Error, InvalidArgument
 from freestone.history import History
 from freestone.interrupts import Interrupts
 from freestone.program import Value, _values
@@ -25,12 +26,22 @@ StepReport = _freestone.StepReport
 _NUMBERS = {"lr": "learning_rate"}
 
 
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidArgument(f"{name} is a number, not {value!r}") from None
+
+
 def _numbers(given: Mapping[str, Any]) -> dict[str, float]:
     """Numbers of an optimizer by the names of the step; `betas` is a pair."""
     numbers: dict[str, float] = {}
     for name, value in given.items():
         if name == "betas":
-            numbers["beta1"], numbers["beta2"] = map(float, value)
+            try:
+                numbers["beta1"], numbers["beta2"] = map(float, value)
+            except (TypeError, ValueError):
+                raise InvalidArgument(f"betas are two numbers, such as (0.9, 0.999), not {value!r}") from None
         else:
             try:
                 numbers[_NUMBERS.get(name, name)] = float(value)
@@ -42,6 +53,13 @@ def _numbers(given: Mapping[str, Any]) -> dict[str, float]:
     return numbers
 
 
+def _group(given: Any) -> _freestone.ParameterGroup:
+    if not isinstance(given, Mapping) or not isinstance(given.get("pattern"), str):
+        raise InvalidArgument(f"groups are dicts such as {{'pattern': 'head.*', 'lr': 0.01}}, not {given!r}")
+    return _freestone.ParameterGroup(given["pattern"],
+                                     _numbers({name: value for name, value in given.items() if name != "pattern"}))
+
+
 def _set_options(options: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Sets the fields of an options object; returns what it does not have."""
     rest = {}
@@ -49,9 +67,9 @@ def _set_options(options: Any, given: dict[str, Any]) -> dict[str, Any]:
         if name.startswith("_") or not hasattr(options, name):
             rest[name] = value
             continue
-        if isinstance(getattr(options, name), list):
-            value = [value] if isinstance(value, str) else list(value)
         try:
+            if isinstance(getattr(options, name), list):
+                value = [value] if isinstance(value, str) else list(value)
             setattr(options, name, value)
         except TypeError:
             raise InvalidArgument(f"{name} can't be {value!r}") from None
@@ -82,10 +100,10 @@ class Trainer(_freestone.Trainer):
     def __init__(self, model: Any, *, groups: Iterable[Mapping[str, Any]] = (),
                  progress: bool | Callable[[str, int, int], object] | None = None, **options: Any):
         chosen = _freestone.TrainerOptions()
+        if "numbers" in options:
+            raise InvalidArgument("numbers of the optimizer are given by their names, such as lr=0.01")
         chosen.numbers = _numbers(_set_options(chosen, options))
-        chosen.groups = [_freestone.ParameterGroup(group["pattern"],
-                                                   _numbers({k: v for k, v in group.items() if k != "pattern"}))
-                         for group in groups]
+        chosen.groups = [_group(group) for group in groups or ()]
         sentences: list[str] = []
         source, self.name = _source(model)
         with Phases(progress is True) as phases, tempfile.TemporaryDirectory(prefix="freestone.") as folder:
@@ -94,7 +112,10 @@ class Trainer(_freestone.Trainer):
             if isinstance(source, bytes):
                 with open(path, "wb") as file:
                     file.write(source)
-            super().__init__(path, chosen, follow, sentences.append)
+            try:
+                super().__init__(path, chosen, follow, sentences.append)
+            except Error as error:
+                raise type(error)(str(error).replace(os.path.join(folder, ""), "")) from None
         for sentence in sentences:
             warnings.warn(sentence, RuntimeWarning, stacklevel=2)
         self.inputs: tuple[Value, ...] = _values(self._inputs)
@@ -107,7 +128,10 @@ class Trainer(_freestone.Trainer):
         return self.number(_NUMBERS.get(name, name))
 
     def __setitem__(self, name: str, value: float) -> None:
-        self.set_number(_NUMBERS.get(name, name), value)
+        number = _number(name, value)
+        if math.isnan(number):
+            raise InvalidArgument(f"{name} can't be NaN")
+        self.set_number(_NUMBERS.get(name, name), number)
 
     def _named(self, batch: Any) -> dict[str, Any]:
         """A batch by name: a mapping, or a sequence in the order of `inputs`."""
@@ -157,20 +181,25 @@ class Trainer(_freestone.Trainer):
 
         Ctrl-C ends it after the running step, with a checkpoint if there is a folder, as KeyboardInterrupt.
         """
+        if resume and folder is None:
+            raise InvalidArgument("resume goes on from a checkpoint: give the folder of the training")
         options = _freestone.FitOptions()
         _set_options(options, {
             "epochs": epochs, "batch": batch, "steps": steps, "schedule": schedule, "warmup": warmup,
             "no_shuffle": not shuffle, "save_every": save_every, "eval_every": eval_every, "keep": keep,
             "resume": resume, "window": window, "read_each_step": read_each_step,
-            "schedule_numbers": {name: float(number) for name, number in schedule_numbers.items()}})
+            "schedule_numbers": {name: _number(name, number) for name, number in schedule_numbers.items()}})
         per_epoch = None
         source: Any
         if files_of(data):
             options.data, source = files_of(data), None
         elif is_arrays(data):
             source = dict(data)
-        else:
+        elif isinstance(data, Iterable) or hasattr(data, "__getitem__"):
             source, per_epoch = batches_of(data, self._named), length_of(data)
+        else:
+            raise InvalidArgument("data are a dict of arrays, files, or batches that can be iterated over, not "
+                                  f"{type(data).__name__}")
         if files_of(evaluation):
             options.evaluation_data, evaluation = files_of(evaluation), None
         elif isinstance(evaluation, Mapping):

@@ -172,9 +172,20 @@ nb::object Program::call(nb::args positional, nb::kwargs named) {
   return execute(values);
 }
 
-nb::object Program::run(nb::dict given, nb::object out) {
+/// Of a mapping of any kind.
+static nb::dict toDict(nb::handle mapping, const char *what) {
+  if (nb::isinstance<nb::dict>(mapping))
+    return nb::borrow<nb::dict>(mapping);
+  if (!nb::hasattr(mapping, "keys"))
+    throw invalid(std::string(what) + " are a dict, not " + nb::cast<std::string>(nb::repr(mapping.type())));
+  nb::dict dict;
+  dict.update(mapping);
+  return dict;
+}
+
+nb::object Program::run(nb::object given, nb::object out) {
   Arguments values = arguments();
-  for (auto [name, object] : given)
+  for (auto [name, object] : toDict(given, "inputs by name"))
     setInput(values, indexOf(inputs, name, "input"), object);
   setOutputs(values, out);
   return execute(values);
@@ -240,12 +251,18 @@ nb::object Program::execute(Arguments &arguments) {
   return result;
 }
 
-nb::dict Program::plan(nb::dict sizes) {
+nb::dict Program::plan(nb::object given) {
   std::vector<std::string> names;
   std::vector<freestone_size> values;
+  nb::dict sizes = toDict(given, "symbolic sizes");
   names.reserve(nb::len(sizes));
-  for (auto [name, value] : sizes)
-    values.push_back({names.emplace_back(nb::cast<std::string>(name)).c_str(), nb::cast<int64_t>(value)});
+  for (auto [name, value] : sizes) {
+    int64_t size = 0;
+    if (!nb::isinstance<nb::str>(name) || !nb::try_cast(value, size))
+      throw invalid("the size '" + nb::cast<std::string>(nb::str(name)) + "' is a whole number, not " +
+                    nb::cast<std::string>(nb::repr(value)));
+    values.push_back({names.emplace_back(nb::cast<std::string>(name)).c_str(), size});
+  }
   Lease instance(*this);
   freestone_memory_need need = instance->planMemory(values);
   nb::dict bytes, shapes;

@@ -25,7 +25,7 @@ public:
   /// Runs with inputs in order, by name, or both; `out` is None, or names outputs and gives arrays for them. Returns
   /// the only output, or a tuple of all. The GIL is released while it runs.
   nanobind::object call(nanobind::args positional, nanobind::kwargs named);
-  nanobind::object run(nanobind::dict inputs, nanobind::object out);
+  nanobind::object run(nanobind::object inputs, nanobind::object out);
   /// Runs on the memory of tensors of PyTorch, in the order of inputs and outputs: contiguous, on the CPU, and of the
   /// right element types, which the caller guarantees. Nothing is copied. (RunInPlace.cpp)
   void runInPlace(nanobind::list given, nanobind::list taken);
@@ -41,7 +41,7 @@ public:
   void placeStates(nanobind::list tensors);
 
   /// Bytes that a run needs at these values of the size symbols, and dimensions of inputs and outputs, by name.
-  nanobind::dict plan(nanobind::dict sizes);
+  nanobind::dict plan(nanobind::object sizes);
   /// What all instances have done so far.
   nanobind::dict counters();
 

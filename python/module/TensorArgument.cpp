@@ -43,7 +43,13 @@ bool TensorArgument::isForeign(nb::handle object) {
 
 TensorArgument::TensorArgument(nb::handle object, const std::string &name, freestone_dtype dtype, Access access) {
   if (access == Access::Read && isPlain(object)) {
-    nb::object array = toArray(object, dtype);
+    nb::object array;
+    try {
+      array = toArray(object, dtype);
+    } catch (const nb::python_error &error) {
+      throw mismatch("'" + name + "' can't become an array of " + numpyType(dtype) + ": " +
+                     nb::cast<std::string>(nb::str(error.value())));
+    }
     if (!takeMlDtypes(array, name, access))
       takeBuffer(array, name, access);
     return;
@@ -73,6 +79,8 @@ bool TensorArgument::takeBuffer(nb::handle object, const std::string &name, Acce
     return false;
   }
   hasBuffer = true;
+  if (buffer.format && (*buffer.format == '>' || *buffer.format == '!'))
+    throw mismatch("'" + name + "' has big-endian elements; convert them: array.astype(array.dtype.newbyteorder('='))");
   if (!typeOfFormat(buffer.format, buffer.itemsize, tensor.dtype))
     throw mismatch("'" + name + "' has elements of the format '" + (buffer.format ? buffer.format : "") +
                    "', which no model takes");

@@ -21,6 +21,9 @@ using namespace freestone::python;
 
 namespace {
 
+/// How many batches are held: `fit` uses one until four more were asked for (see BatchFunction).
+constexpr size_t batchesInUse = 5;
+
 /// Arrays by name, as tensors in place.
 class Arrays {
 public:
@@ -124,7 +127,7 @@ public:
         nb::object batch = data(epoch);
         if (batch.is_none())
           return std::nullopt;
-        if (batches.size() > 5)
+        if (batches.size() == batchesInUse)
           batches.pop_front();
         return batches.emplace_back(nb::cast<nb::dict>(batch), inputs).batch();
       } catch (...) {
@@ -194,6 +197,19 @@ private:
 
 } // namespace
 
+/// The fields of a report that have values, as Python would write them.
+static std::string showReport(nb::handle report) {
+  std::string text;
+  for (nb::handle name : nb::borrow<nb::list>(nb::module_::import_("builtins").attr("dir")(report))) {
+    auto field = nb::cast<std::string>(name);
+    nb::object value = report.attr(name);
+    if (field.starts_with("_") || value.is_none())
+      continue;
+    text += (text.empty() ? "" : ", ") + field + "=" + nb::cast<std::string>(nb::repr(value));
+  }
+  return nb::cast<std::string>(report.type().attr("__name__")) + "(" + text + ")";
+}
+
 static nb::tuple describeInputs(const TrainerHandle &handle) {
   nb::list list;
   for (const ValueInfo &value : handle.inputInfo())
@@ -210,12 +226,14 @@ void python::addTrainer(nb::module_ &module) {
       .def_ro("learning_rate", &StepReport::learningRate)
       .def_ro("loss_scale", &StepReport::lossScale)
       .def_ro("skipped", &StepReport::skipped)
-      .def_ro("not_finite", &StepReport::notFinite);
+      .def_ro("not_finite", &StepReport::notFinite)
+      .def("__repr__", showReport);
   nb::class_<EvaluationReport>(module, "EvaluationReport", "Results of an evaluation.")
       .def_ro("loss", &EvaluationReport::loss)
       .def_ro("count", &EvaluationReport::count)
       .def_ro("accuracy", &EvaluationReport::accuracy)
-      .def_ro("perplexity", &EvaluationReport::perplexity);
+      .def_ro("perplexity", &EvaluationReport::perplexity)
+      .def("__repr__", showReport);
   auto withoutGil = nb::call_guard<nb::gil_scoped_release>();
   nb::class_<TrainerHandle>(module, "Trainer", "What trains; see freestone.Trainer.")
       .def(nb::init<const std::string &, TrainerOptions, nb::object, nb::object>(), nb::arg("model"),

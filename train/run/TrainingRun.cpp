@@ -76,7 +76,10 @@ LoaderPosition Run::begin() {
     fmt::print(options.report, "passing over a checkpoint: {}\n", reason);
   };
   std::optional<Checkpoint> newest = findBeginning(options.folder, options.resume, options.seed, skipped);
-  std::filesystem::create_directories(options.folder);
+  std::error_code error;
+  std::filesystem::create_directories(options.folder, error);
+  if (error)
+    throw Error(fmt::format("can't make the folder '{}': {}", options.folder, error.message()));
   if (!newest)
     return {};
   trainer.restore(*newest);

@@ -40,13 +40,13 @@ def obtain(key: str, build, disable: tuple[str, ...] = ()) -> Program:
 class CompiledGraph(OutputCode):
     """Called with the list of arguments, which it empties; returns the list of results.
 
-    `key` is None where there is nothing to compute, `source` where the graph can't be kept: parts of it run as
-    PyTorch's own, or it holds tensors of the process.
+    `key` is None where there is nothing to compute, `source` where the graph can't be kept, for this reason.
     """
 
-    def __init__(self, call, key: str | None = None, source: str | None = None):
+    def __init__(self, call, key: str | None = None, source: str | None = None,
+                 reason: str = "parts of the graph run as PyTorch's own"):
         super().__init__()
-        self.call, self.key, self.source = call, key, source
+        self.call, self.key, self.source, self.reason = call, key, source, reason
         # Of the instance: what Dynamo wraps around this has the attributes of instances alone.
         self._boxed_call = True
 
@@ -57,7 +57,7 @@ class CompiledGraph(OutputCode):
         from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
 
         if self.source is None:
-            raise BypassAOTAutogradCache("parts of the graph run as PyTorch's own")
+            raise BypassAOTAutogradCache(self.reason)
         self.call = None
 
     def post_compile(self, example_inputs, constants, graph_kwargs) -> None:

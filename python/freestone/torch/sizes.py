@@ -71,6 +71,13 @@ def larger(a, b):
     return max(a, b) if isinstance(a, int) and isinstance(b, int) else Size(f"Max({a}, {b})")
 
 
+def for_each_axis(values, axes: int, otherwise=None) -> list:
+    """PyTorch's sizes, strides or padding of a window: one for each axis, or one for all; `otherwise` where none are
+    given."""
+    values = list(values) if values else list(otherwise)
+    return values * axes if len(values) == 1 else values
+
+
 def product(sizes: Iterable):
     total = 1
     for size in sizes:

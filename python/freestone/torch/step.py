@@ -236,12 +236,20 @@ class _Program:
         key = "\n".join(["training step", joint.key(), update.key(), *map(_digest, _constants(joint) + _constants(update)),
                          str([places, self.gradients, self.trained, list(self.states), self.canonical])])
         digest = hashlib.sha256(key.encode()).hexdigest()
+        is_found = True
+
+        def build(builder):
+            nonlocal is_found
+            is_found = False
+            self._build(builder, joint, update)
+
         try:
             # States keep the layout of PyTorch, which reads them too.
-            self.program = obtain(digest, lambda builder: self._build(builder, joint, update), ("state-layouts",))
+            self.program = obtain(digest, build, ("state-layouts",))
         except Unlowered as refusal:
             raise Unsupported(f"the training step can't be compiled: {refusal}") from refusal
-        counters["steps_compiled"] += 1
+        counters["steps_from_cache"] += is_found
+        counters["steps_compiled"] += not is_found
         self.order = list(self.program.state_names)
         self.placed: list[int] = []
 

@@ -6,6 +6,7 @@ from freestone.torch.dtypes import wide
 from freestone.torch.expressions import (broadcast_to, cast, exchange, iota, matmul, maximum, reduce, reshape, scalar, select, total,
                            transpose, unary, unsqueeze, widen)
 from freestone.torch.operators.registry import operator, refuse, result
+from freestone.torch.sizes import for_each_axis
 
 
 @operator("mm", "bmm", "matmul", "mv", "dot")
@@ -35,11 +36,6 @@ def addbmm(graph, bias, x, y, *, beta=1, alpha=1):
     z = scaled(graph.apply("contract", [x, y], lhs_batch=[], rhs_batch=[], lhs_contract=[0, 2], rhs_contract=[0, 1],
                            type=wide(x.dtype)), alpha)
     return cast(z + scaled(cast(bias, z.dtype), beta) if beta != 0 else z, result(graph).dtype)
-
-
-def sides(values, spatial: int) -> list:
-    values = list(values)
-    return values * spatial if len(values) == 1 else values
 
 
 def exchange_within_groups(x, groups):
@@ -105,7 +101,7 @@ def convolution(graph, x, kernel, bias, stride, padding, dilation, transposed, o
     if x.rank != kernel.rank:
         y = convolution(graph, unsqueeze(x, 0), kernel, bias, stride, padding, dilation, transposed, output_padding, groups)
         return reshape(y, y.shape[1:])
-    stride, padding, dilation = (sides(values, spatial) for values in (stride, padding, dilation))
+    stride, padding, dilation = (for_each_axis(values, spatial) for values in (stride, padding, dilation))
     if transposed:
         y = convolve_input_gradient(x, kernel, result(graph).shape[2:], stride, padding, dilation, groups)
     else:
@@ -117,7 +113,7 @@ def convolution(graph, x, kernel, bias, stride, padding, dilation, transposed, o
 def convolution_backward(graph, g, x, kernel, bias_sizes, stride, padding, dilation, transposed, output_padding, groups,
                          wanted):
     spatial = kernel.rank - 2
-    stride, padding, dilation = (sides(values, spatial) for values in (stride, padding, dilation))
+    stride, padding, dilation = (for_each_axis(values, spatial) for values in (stride, padding, dilation))
     taps = kernel.shape[2:]
     found = [None, None, None]
     if wanted[0] and transposed:

@@ -5,13 +5,8 @@ from __future__ import annotations
 from freestone.torch.dtypes import wide
 from freestone.torch.expressions import (broadcast_to, cast, equal, gather, iota, minimum, pad, reshape, scalar, select,
                                          splat, total, unsqueeze, widen)
-from freestone.torch.sizes import larger, product, size_of
 from freestone.torch.operators.registry import operator, refuse, result
-
-
-def pairs(values, spatial: int, otherwise=None) -> list[int]:
-    values = list(values) if values else list(otherwise)
-    return values * spatial if len(values) == 1 else values
+from freestone.torch.sizes import for_each_axis, larger, product, size_of
 
 
 def high_padding(places, extent, size, stride, dilation, low):
@@ -23,10 +18,10 @@ class Window:
     """Sizes, strides, dilations and padding over the trailing dimensions."""
 
     def __init__(self, x, places, spatial, size, stride, padding, dilation=(1,)):
-        self.size = pairs(size, spatial)
-        self.stride = pairs(stride, spatial, self.size)
-        self.low = pairs(padding, spatial)
-        self.dilation = pairs(dilation, spatial)
+        self.size = for_each_axis(size, spatial)
+        self.stride = for_each_axis(stride, spatial, self.size)
+        self.low = for_each_axis(padding, spatial)
+        self.dilation = for_each_axis(dilation, spatial)
         extents = x.shape[x.rank - spatial:]
         self.high = [high_padding(*values)
                      for values in zip(places, extents, self.size, self.stride, self.dilation, self.low)]
@@ -74,8 +69,8 @@ def scatter_to_maxima(graph, g, x, spatial, indices):
 
 @operator("max_pool2d_with_indices_backward")
 def max_pool2d_backward(graph, g, x, size, stride, padding, dilation, ceil, indices):
-    size, padding, dilation = pairs(size, 2), pairs(padding, 2), pairs(dilation, 2)
-    stride = pairs(stride, 2, size)
+    size, padding, dilation = for_each_axis(size, 2), for_each_axis(padding, 2), for_each_axis(dilation, 2)
+    stride = for_each_axis(stride, 2, size)
     if size == stride and dilation == [1, 1] and padding == [0, 0] and not ceil:
         return take_at_maxima(graph, g, x, size, indices)
     return scatter_to_maxima(graph, g, x, 2, indices)
