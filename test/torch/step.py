@@ -4,6 +4,7 @@ import copy
 
 from networks import assert_close, nn, perceptron, torch
 
+import freestone
 from freestone.torch import compile_step, counters
 
 OPTIMIZERS = {
@@ -130,6 +131,35 @@ def steps_in_one_cache():
         both(nn.Linear(6, 6), lambda result, y: ((result - y)**2 * torch.tensor(scale)).mean(), adam, batches(2))
 
 
+def unused_parameters():
+    """Those that the loss does not depend on stay as they are, and get no state."""
+    class Partial(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.used, self.unused = nn.Linear(6, 6), nn.Linear(6, 6)
+
+        def forward(self, x):
+            return self.used(x)
+
+    both(Partial(), nn.functional.mse_loss, adam, batches())
+
+
+def rows():
+    """One, and none, after a step of several."""
+    torch.manual_seed(5)
+    some = [(torch.randn(n, 6), torch.randn(n, 6)) for n in (5, 1, 0, 4)]
+    both(nn.Linear(6, 6), lambda result, y: ((result - y)**2).sum(), adam, some)
+    model = nn.Linear(6, 6)
+    step = compile_step(model, nn.functional.mse_loss, adam(model))
+    step(*some[0])
+    try:
+        step(*some[2])
+        raise AssertionError("a mean of nothing")
+    except freestone.Unsupported as error:
+        assert "no rows" in str(error), error
+    step(*some[3])
+
+
 def dropout():
     model = nn.Sequential(nn.Linear(6, 64), nn.Dropout(0.5), nn.Linear(64, 6))
     step = compile_step(model, nn.functional.mse_loss, adam(model))
@@ -143,4 +173,6 @@ for name, make in OPTIMIZERS.items():
 changes()
 tied_and_partial()
 steps_in_one_cache()
+unused_parameters()
+rows()
 dropout()

@@ -45,8 +45,7 @@ class Step:
         for program in self.programs:
             if program.settings == settings and program.fits(tensors, spec):
                 return program.run(tensors)
-        _start_state(self.optimizer)
-        self.programs.append(_Program(self, tensors, spec))
+        self.programs.append(_Program(self, tensors, spec, _start_state(self.optimizer)))
         return self.programs[-1].run(tensors)
 
 
@@ -56,6 +55,10 @@ def compile_step(model: torch.nn.Module, loss_fn, optimizer: torch.optim.Optimiz
     `x` may be a tensor, a tuple of the model's arguments, or a dict of them. The first dimension of every tensor of a
     batch may differ from call to call. Raises Unsupported at the first call, with the operator that can't be compiled.
     """
+    if not isinstance(model, torch.nn.Module):
+        raise InvalidArgument(f"model is a torch.nn.Module, not {type(model).__name__}")
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise InvalidArgument(f"optimizer is a torch.optim.Optimizer, not {type(optimizer).__name__}")
     return Step(model, loss_fn, optimizer)
 
 
@@ -81,8 +84,12 @@ def _settings(step: Step) -> list:
             [parameter.requires_grad for parameter in step.model.parameters()]]
 
 
-def _start_state(optimizer: torch.optim.Optimizer) -> None:
-    """Makes the state that the optimizer would make in its first step."""
+def _start_state(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    """Makes the state that the optimizer would make in its first step; returns the parameters that had none."""
+    if not hasattr(optimizer, "_init_group"):
+        raise Unsupported(f"the update of {type(optimizer).__name__} can't be compiled into a step: it is none of "
+                          "gradients and a state of each parameter")
+    started = []
     for group in optimizer.param_groups:
         missing = [p for p in group["params"] if p.requires_grad and not optimizer.state.get(p)]
         kept = [p.grad for p in missing]
@@ -97,6 +104,8 @@ def _start_state(optimizer: torch.optim.Optimizer) -> None:
                 if group["dampening"]:
                     raise Unsupported("SGD with dampening can't be compiled into a step: its first step differs")
                 optimizer.state[p]["momentum_buffer"] = torch.zeros_like(p)
+        started += missing
+    return started
 
 
 class _Loss(torch.nn.Module):
@@ -113,6 +122,17 @@ class _Loss(torch.nn.Module):
         else:
             result = self.model(*first) if isinstance(first, (tuple, list)) else self.model(first)
         return (self.loss_fn(result, *rest),)
+
+
+def _freeze_unused(loss: _Loss, tensors, mode) -> bool:
+    """Tells the model of fake tensors that the parameters without a gradient have none; whether there is any."""
+    parameters = [p for p in loss.parameters() if p.requires_grad]
+    with mode:
+        found = torch.autograd.grad(loss(*tensors)[0], parameters, allow_unused=True)
+    unused = [p for p, gradient in zip(parameters, found) if gradient is None]
+    for p in unused:
+        p.requires_grad_(False)
+    return bool(unused)
 
 
 def _trace_update(optimizer, names, parameters, mode):
@@ -168,16 +188,30 @@ def _digest(tensor: torch.Tensor) -> str:
     return f"{tensor.dtype}{list(tensor.shape)} {hashlib.sha256(content).hexdigest()}"
 
 
+def _first_sentence(error: Exception) -> str:
+    return str(error).strip().split("\n")[0] or type(error).__name__
+
+
+def _advice(error: Exception, tensors) -> str:
+    """The first sentence of PyTorch's, and what may be done."""
+    sentence = _first_sentence(error)
+    if not all(tensor.numel() for tensor in tensors):
+        return f"the batch has no rows, of which there is no mean; leave it out ({sentence})"
+    if "does not require gradients" in sentence:
+        return f"the loss depends on no parameter; give its tensors as arguments of the step ({sentence})"
+    return sentence
+
+
 class _Program:
     """The program of batches of one structure, and of all sizes that its guards allow."""
 
-    def __init__(self, step: Step, tensors, spec):
+    def __init__(self, step: Step, tensors, spec, started):
         from torch._functorch.aot_autograd import aot_export_module
         from torch._subclasses.fake_tensor import FakeCopyMode, FakeTensorMode
         from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
         self.optimizer, self.spec = step.optimizer, spec
-        self.held, self.settings = _tensors(step), _settings(step)
+        self.settings = _settings(step)
         self.types = [(tensor.dtype, tensor.dim()) for tensor in tensors]
         environment = ShapeEnv()
         mode = FakeTensorMode(shape_env=environment, allow_non_fake_inputs=True)
@@ -190,12 +224,20 @@ class _Program:
         with FakeCopyMode(mode):
             shadow = copy.deepcopy(step.model)
         fakes = [fake(tensor) for tensor in tensors]
+        loss = _Loss(shadow, step.loss_fn, spec)
+
+        def trace():
+            return aot_export_module(loss, fakes, trace_joint=True, output_loss_index=0, decompositions=decompositions())
+
         try:
-            self.joint, self.roles = aot_export_module(_Loss(shadow, step.loss_fn, spec), fakes, trace_joint=True,
-                                                       output_loss_index=0, decompositions=decompositions())
+            try:
+                self.joint, self.roles = trace()
+            except AssertionError as error:
+                if "did not receive a gradient" not in str(error) or not _freeze_unused(loss, fakes, mode):
+                    raise
+                self.joint, self.roles = trace()
         except Exception as error:
-            raise Unsupported("the training step can't be traced: give tensors of the loss as arguments of the step, and "
-                              f"set requires_grad of parameters without a gradient to False ({error})") from error
+            raise Unsupported(f"the training step can't be traced: {_advice(error, tensors)}") from error
         self.dims = [(i, axis) for i, tensor in enumerate(fakes) for axis, size in enumerate(tensor.shape)
                      if isinstance(size, torch.SymInt)]
         sizes = [fakes[i].shape[axis] for i, axis in self.dims]
@@ -213,12 +255,22 @@ class _Program:
                           self.roles.backward_signature.gradients_to_parameters.values()]
         updated = {id(parameter) for group in step.optimizer.param_groups for parameter in group["params"]}
         self.trained = [name for name in dict.fromkeys(self.gradients) if id(owners[name]) in updated]
-        self.update, states = _trace_update(step.optimizer, self.trained, owners, mode)
+        try:
+            self.update, states = _trace_update(step.optimizer, self.trained, owners, mode)
+        except Exception as error:
+            raise Unsupported(f"the update of {type(step.optimizer).__name__} can't be compiled into a step: "
+                              f"{_first_sentence(error)}") from error
         #: By name, as PyTorch holds them.
         self.values = {self.canonical[name]: owners[name] for name in [*self.roles.parameters, *self.roles.buffers]}
         self.states = {f"{owner}/{key}": step.optimizer.state[owners[owner]][key] for owner, key in states}
         returned = next(reversed(self.joint.graph.nodes)).args[0]
         self.loss_type = returned[len(self.roles.buffers_to_mutate)].meta["val"].dtype
+        # Those without a gradient have no state either, as in PyTorch.
+        trained = {id(owners[name]) for name in self.trained}
+        for parameter in started:
+            if id(parameter) not in trained:
+                step.optimizer.state.pop(parameter, None)
+        self.held = _tensors(step)
         self._compile()
 
     def fits(self, tensors, spec) -> bool:
