@@ -76,6 +76,8 @@ def tolerance(op, dtype):
 #: Largest numbers have angles that PyTorch finds with hundreds of bits, and it gives NaN for remainders of quotients that
 #: are beyond the type, of which Freestone's are exact.
 WITHOUT_EXTREMES = {"sin", "cos", "tan", "sinc", "special.sinc", "remainder", "fmod", "__rmod__"}
+#: PyTorch's own gradient at NaN depends on the place of the element.
+WITHOUT_NAN = {"nn.functional.hardshrink"}
 
 
 def special_samples(op, dtype, gradient):
@@ -86,6 +88,8 @@ def special_samples(op, dtype, gradient):
     limits = torch.finfo(dtype)
     values = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 1.5, -2.5, 3.0, 8.0, 10.0, 100.0,
               limits.eps]
+    if op.name in WITHOUT_NAN:
+        values = [value for value in values if not math.isnan(value)]
     if op.name not in WITHOUT_EXTREMES:
         values += [8 * limits.tiny, -8 * limits.tiny, limits.max / 8, -limits.max / 8]
     tensor = torch.tensor(values, dtype=dtype)
@@ -226,7 +230,7 @@ and types are compared where an operator draws them.
 An operator is refused with the one of ATen that it is made of and that can't be compiled: it runs as PyTorch's own, or
 `fullgraph=True` names it. What "agrees, rounded otherwise" lies beyond PyTorch's tolerance, since sums are made in
 another order, or bfloat16 is rounded less often: compared with the next wider type it is at most twice as far as
-PyTorch's own result, or four roundings of the largest element (2e-6 of it for float32, 3e-2 for bfloat16).
+PyTorch's own result, or four roundings of the largest element (5e-7 of it for float32, 3e-2 for bfloat16).
 
 {", ".join(f"{count} {kind}" for kind, count in counts.most_common())}.
 

@@ -187,11 +187,6 @@ def angle(graph, x):
     return select(x < 0, math.pi, select(unary("isnan", x), x, 0.0))
 
 
-@operator("hardshrink_backward", "softshrink_backward")
-def shrink_gradient(graph, g, x, limit):
-    return select(unary("abs", x) > limit, g, 0)
-
-
 @operator("hardtanh_backward")
 def hardtanh_gradient(graph, g, x, low, high):
     return select((x > low) & (x < high), g, 0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from freestone.torch.dtypes import FLOATS, wide
-from freestone.torch.expressions import (broadcast_to, cast, concat, equal, gather, iota, maximum, pad, reshape, scalar,
-                                         select, slice_axis, splat, transpose, unsqueeze, widen)
+from freestone.torch.expressions import (binary, broadcast_to, cast, concat, equal, gather, iota, maximum, pad, reshape,
+                                         scalar, select, slice_axis, splat, total, transpose, unsqueeze, widen)
 from freestone.torch.sizes import product
 from freestone.torch.operators.registry import as_type, operator, refuse, result
 
@@ -75,10 +75,10 @@ def advanced(graph, x, indices):
     indices = list(indices) + [None] * (x.rank - len(indices))
     axes = [axis for axis, index in enumerate(indices) if index is not None]
     tensors = [cast(indices[axis], "i64") for axis in axes]
-    total = tensors[0]
+    joined = tensors[0]
     for other in tensors[1:]:
-        total = total + other
-    shape = total.shape
+        joined = joined + other
+    shape = joined.shape
     coordinates = concat([unsqueeze(broadcast_to(t, shape), len(shape)) for t in tensors], len(shape))
     rest = [axis for axis in range(x.rank) if axis not in axes]
     together = axes == list(range(axes[0], axes[-1] + 1))
@@ -175,6 +175,27 @@ def scatter_reduce(graph, x, axis, indices, source, kind, *, include_self=True):
         counts = scatter(graph, itself, axis, indices, splat(graph, 1, found.dtype, indices.shape), "add")
         found = found / maximum(counts, 1)
     return cast(found, name)
+
+
+def places(boundaries, x, right):
+    """How many boundaries are below each element, or with `right` not above it; NaN is above all."""
+    relation = binary("gt" if right else "ge", boundaries, unsqueeze(x, x.rank))
+    return total(cast(~relation, "i64"), [relation.rank - 1])
+
+
+@operator("bucketize.Tensor", "bucketize.Scalar")
+def bucketize(graph, x, boundaries, *, out_int32=False, right=False):
+    return cast(places(boundaries, as_type(graph, x, boundaries.dtype), right), result(graph).dtype)
+
+
+@operator("searchsorted.Tensor", "searchsorted.Scalar")
+def searchsorted(graph, boundaries, x, *, out_int32=False, right=False, side=None, sorter=None):
+    if sorter is not None:
+        return refuse("is not supported with a sorter")
+    x = as_type(graph, x, boundaries.dtype)
+    if boundaries.rank > 1:
+        boundaries = unsqueeze(boundaries, boundaries.rank - 1)
+    return cast(places(boundaries, x, right or side == "right"), result(graph).dtype)
 
 
 def lowest(dtype):
