@@ -1,128 +1,156 @@
-"""Models of torchvision and transformers by torch.compile with Freestone beside eager PyTorch: torch_models.py [MODEL …].
+"""Models of torchvision and of transformers (small configurations), without dropout, each with five inputs.
 
-Each model is compiled forward for five shapes (batches of pictures, batches and lengths of text), without dropout, and
-its gradients for two. Errors are of the largest magnitude; those of gradients are distances from eager PyTorch in
-float64, beside those of eager PyTorch in float32, and of the largest gradient. `programs` counts compilations forward:
-at most two, one for a size that Dynamo takes as constant in the first call, one for all others.
+Sizes of the inputs are pairwise different, and differ from input to input: batches and lengths of text; batches, heights
+and widths of pictures, where the model takes any.
 """
 
-import argparse
-import copy
-import time
-import warnings
-
 import torch
-import torch._dynamo
 from torch import nn
 
-from freestone.torch import counters
+PICTURES = """alexnet convnext_tiny densenet121 efficientnet_b0 efficientnet_v2_s googlenet inception_v3 mnasnet0_5
+    mobilenet_v2 mobilenet_v3_small regnet_x_400mf regnet_y_400mf resnet18 resnet50 resnext50_32x4d shufflenet_v2_x0_5
+    squeezenet1_1 swin_t swin_v2_t vgg11 vgg11_bn wide_resnet50_2""".split()
+#: Their positions are learnt for one size.
+FIXED_PICTURES = ["maxvit_t", "vit_b_16"]
+SEGMENTATIONS = ["deeplabv3_mobilenet_v3_large", "fcn_resnet50", "lraspp_mobilenet_v3_large"]
+VIDEOS = ["mc3_18", "r2plus1d_18", "r3d_18", "s3d"]
 
-PICTURES = ["resnet18", "resnext50_32x4d", "mobilenet_v2", "mobilenet_v3_small", "squeezenet1_1",
-            "shufflenet_v2_x0_5", "densenet121", "efficientnet_b0", "vgg11", "alexnet", "mnasnet0_5", "regnet_y_400mf",
-            "convnext_tiny", "swin_t", "vit_b_16", "googlenet", "maxvit_t"]
-SMALL = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, vocab_size=100)
-NO_DROPOUT = dict(hidden_dropout_prob=0, attention_probs_dropout_prob=0)
+_SMALL = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, vocab_size=100)
+_NO_DROPOUT = dict(hidden_dropout_prob=0, attention_probs_dropout_prob=0)
+_GPT = dict(n_embd=32, n_layer=2, n_head=4, vocab_size=100, n_positions=64, resid_pdrop=0, embd_pdrop=0, attn_pdrop=0)
+_SEQUENCES = dict(d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+                  encoder_ffn_dim=64, decoder_ffn_dim=64, vocab_size=100, dropout=0)
+#: The class of transformers, without "Config" and "Model", and the configuration.
 TEXTS = {
-    "bert": ("Bert", "Model", dict(SMALL, **NO_DROPOUT)),
-    "roberta": ("Roberta", "Model", dict(SMALL, **NO_DROPOUT)),
-    "albert": ("Albert", "Model", dict(SMALL, embedding_size=16, **NO_DROPOUT)),
-    "electra": ("Electra", "Model", dict(SMALL, embedding_size=16, **NO_DROPOUT)),
+    "albert": ("Albert", "Model", dict(_SMALL, embedding_size=16, **_NO_DROPOUT)),
+    "bart": ("Bart", "Model", dict(_SEQUENCES, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=2,
+                                   forced_eos_token_id=2)),
+    "bert": ("Bert", "Model", dict(_SMALL, **_NO_DROPOUT)),
+    "bloom": ("Bloom", "ForCausalLM", dict(hidden_size=32, n_layer=2, n_head=4, vocab_size=100, hidden_dropout=0,
+                                           attention_dropout=0)),
+    "clip text": ("CLIPText", "Model", dict(_SMALL, eos_token_id=99, bos_token_id=98)),
+    "codegen": ("CodeGen", "ForCausalLM", dict(_GPT, rotary_dim=4)),
+    "deberta": ("Deberta", "Model", dict(_SMALL, relative_attention=True, pos_att_type=["c2p", "p2c"], **_NO_DROPOUT)),
+    "deberta_v2": ("DebertaV2", "Model", dict(_SMALL, relative_attention=True, pos_att_type=["c2p", "p2c"],
+                                              position_buckets=16, **_NO_DROPOUT)),
     "distilbert": ("DistilBert", "Model", dict(dim=32, n_layers=2, n_heads=4, hidden_dim=64, vocab_size=100, dropout=0,
                                                attention_dropout=0)),
-    "t5 encoder": ("T5", "EncoderModel", dict(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, vocab_size=100,
-                                              dropout_rate=0)),
-    "gpt2": ("GPT2", "LMHeadModel", dict(n_embd=32, n_layer=2, n_head=4, vocab_size=100, n_positions=64, resid_pdrop=0,
-                                         embd_pdrop=0, attn_pdrop=0)),
+    "electra": ("Electra", "Model", dict(_SMALL, embedding_size=16, **_NO_DROPOUT)),
+    "falcon": ("Falcon", "ForCausalLM", dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, vocab_size=100)),
+    "gemma": ("Gemma", "ForCausalLM", dict(_SMALL, num_key_value_heads=2, head_dim=8)),
+    "gemma2": ("Gemma2", "ForCausalLM", dict(_SMALL, num_key_value_heads=2, head_dim=8, sliding_window=4)),
+    "gpt2": ("GPT2", "LMHeadModel", _GPT),
+    "gpt_neo": ("GPTNeo", "ForCausalLM", dict(hidden_size=32, num_layers=2, num_heads=4, vocab_size=100, window_size=4,
+                                              attention_types=[[["global", "local"], 1]], max_position_embeddings=64,
+                                              resid_dropout=0, embed_dropout=0, attention_dropout=0)),
+    "gpt_neox": ("GPTNeoX", "ForCausalLM", _SMALL),
+    "gptj": ("GPTJ", "ForCausalLM", dict(_GPT, rotary_dim=4)),
+    "llama": ("Llama", "ForCausalLM", dict(_SMALL, num_key_value_heads=2)),
+    "mistral": ("Mistral", "ForCausalLM", dict(_SMALL, num_key_value_heads=2)),
+    "mobilebert": ("MobileBert", "Model", dict(_SMALL, embedding_size=16, intra_bottleneck_size=32, true_hidden_size=32,
+                                               **_NO_DROPOUT)),
+    "mpt": ("Mpt", "ForCausalLM", dict(d_model=32, n_heads=4, n_layers=2, vocab_size=100, max_seq_len=64)),
     "opt": ("OPT", "ForCausalLM", dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, ffn_dim=64,
                                        vocab_size=100, word_embed_proj_dim=32, dropout=0, max_position_embeddings=64)),
-    "gpt_neox": ("GPTNeoX", "ForCausalLM", SMALL),
-    "phi": ("Phi", "ForCausalLM", SMALL),
-    "llama": ("Llama", "ForCausalLM", dict(SMALL, num_key_value_heads=2)),
-    "mistral": ("Mistral", "ForCausalLM", dict(SMALL, num_key_value_heads=2)),
-    "qwen2": ("Qwen2", "ForCausalLM", dict(SMALL, num_key_value_heads=2)),
-    "gemma": ("Gemma", "ForCausalLM", dict(SMALL, num_key_value_heads=2, head_dim=8)),
+    "phi": ("Phi", "ForCausalLM", _SMALL),
+    "phi3": ("Phi3", "ForCausalLM", dict(_SMALL, num_key_value_heads=2, pad_token_id=0, bos_token_id=1, eos_token_id=2)),
+    "qwen2": ("Qwen2", "ForCausalLM", dict(_SMALL, num_key_value_heads=2)),
+    "qwen3": ("Qwen3", "ForCausalLM", dict(_SMALL, num_key_value_heads=2, head_dim=8)),
+    "roberta": ("Roberta", "Model", dict(_SMALL, **_NO_DROPOUT)),
+    "t5": ("T5", "Model", dict(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, vocab_size=100, dropout_rate=0)),
+    "t5 encoder": ("T5", "EncoderModel", dict(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, vocab_size=100,
+                                              dropout_rate=0)),
+    "xlnet": ("XLNet", "Model", dict(d_model=32, n_layer=2, n_head=4, d_inner=64, vocab_size=100, dropout=0)),
 }
+#: Transformers of spectrograms and pictures.
+SIGNALS = {
+    "whisper encoder": ("Whisper", "Model", dict(_SEQUENCES, num_mel_bins=16, max_source_positions=20, pad_token_id=0,
+                                                 bos_token_id=1, eos_token_id=2, decoder_start_token_id=2)),
+    "vit": ("ViT", "Model", dict(_SMALL, image_size=32, patch_size=8, **_NO_DROPOUT)),
+    "deit": ("DeiT", "Model", dict(_SMALL, image_size=32, patch_size=8, **_NO_DROPOUT)),
+    "clip vision": ("CLIPVision", "Model", dict(_SMALL, image_size=32, patch_size=8)),
+}
+NAMES = [*PICTURES, *FIXED_PICTURES, *SEGMENTATIONS, *VIDEOS, *TEXTS, *SIGNALS]
 
 
-class Text(nn.Module):
-    """The first result of a model of tokens."""
+class First(nn.Module):
+    """The first result of a model."""
 
-    def __init__(self, model, is_causal):
+    def __init__(self, model, argument, **options):
         super().__init__()
-        self.model, self.options = model, {"use_cache": False} if is_causal else {}
+        self.model, self.argument, self.options = model, argument, options
+
+    def forward(self, x):
+        found = self.model(**{self.argument: x}, **self.options)
+        return found["out"] if "out" in found else found[0]
+
+
+class Sequences(nn.Module):
+    """The first result of an encoder and a decoder, which see the same tokens."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
 
     def forward(self, tokens):
-        return self.model(input_ids=tokens, **self.options)[0]
+        return self.model(input_ids=tokens, decoder_input_ids=tokens, use_cache=False)[0]
 
 
 def make(name):
-    """A model and five inputs."""
-    if name in TEXTS:
-        import transformers
-
-        family, form, numbers = TEXTS[name]
-        config = getattr(transformers, f"{family}Config")(**numbers)
-        model = Text(getattr(transformers, family + form)(config), form in ("LMHeadModel", "ForCausalLM"))
-        return model, [torch.randint(1, 100, shape) for shape in ((2, 7), (3, 5), (4, 9), (5, 6), (6, 11))]
-    import torchvision
-
-    options = {"aux_logits": False, "init_weights": False} if name == "googlenet" else {}
-    model = getattr(torchvision.models, name)(weights=None, **options)
-    for part in model.modules():
-        if isinstance(part, nn.Dropout) or type(part).__name__ == "StochasticDepth":
+    """A module, and five inputs of it."""
+    torch.manual_seed(0)
+    module, inputs = _make_transformer(name) if name in TEXTS or name in SIGNALS else _make_vision(name)
+    for part in module.modules():
+        if isinstance(part, (nn.Dropout, nn.Dropout2d, nn.Dropout3d)) or type(part).__name__ == "StochasticDepth":
             part.p = 0.0
         if isinstance(part, nn.Linear) and not part.weight.any():
             nn.init.normal_(part.weight, std=0.02)  # heads that begin as zeros
-    size = 224 if name in ("vit_b_16", "maxvit_t") else 96
-    return model, [torch.randn(n, 3, size, size) for n in (2, 3, 4, 5, 6)]
+    return module, inputs
 
 
-def gradients(model, function, x, weights):
-    model.zero_grad()
-    (function(x) * weights).sum().backward()
-    return [p.grad.clone() for p in model.parameters() if p.grad is not None]
+def _make_transformer(name):
+    import transformers
+
+    family, form, numbers = {**TEXTS, **SIGNALS}[name]
+    module = getattr(transformers, family + form)(getattr(transformers, f"{family}Config")(**numbers))
+    if name == "whisper encoder":
+        return First(module.encoder, "input_features"), [torch.randn(n, 16, 40) for n in (2, 3, 4, 5, 6)]
+    if name in SIGNALS:
+        return First(module, "pixel_values"), [torch.randn(n, 3, 32, 32) for n in (2, 4, 5, 6, 7)]
+    tokens = [torch.randint(3, 98, shape) for shape in ((2, 7), (3, 5), (4, 9), (5, 6), (6, 11))]
+    if name in ("bart", "t5"):
+        return Sequences(module), tokens
+    options = {"use_cache": False} if form in ("LMHeadModel", "ForCausalLM") else {}
+    return First(module, "input_ids", **options), tokens
 
 
-def compare(name):
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    counters.clear()
-    begin = time.perf_counter()
-    model, inputs = make(name)
-    compiled = torch.compile(model, backend="freestone", dynamic=True if name in TEXTS else None)
-    if name not in TEXTS:
-        for x in inputs:
-            torch._dynamo.mark_dynamic(x, 0)
-    model.eval()
-    worst = 0.0
-    with torch.no_grad():
-        for x in inputs:
-            expected = model(x)
-            worst = max(worst, ((compiled(x) - expected).abs().max() / expected.abs().max()).item())
-    programs = counters["programs_compiled"] + counters["programs_from_cache"]
-    model.train()
-    errors = [0.0, 0.0]
-    for x in inputs[:2]:
-        weights = torch.randn_like(model(x))
-        exact = copy.deepcopy(model).double()
-        truth = gradients(exact, exact, x.double() if x.is_floating_point() else x, weights.double())
-        largest = max(g.abs().max().item() for g in truth)
-        for number, function in enumerate((compiled, model)):
-            found = gradients(model, function, x, weights)
-            errors[number] = max(errors[number], max((a - b).abs().max().item() / largest for a, b in zip(found, truth)))
-    print(f"| {name} | {worst:.0e} | {programs} | {errors[0]:.0e} | {errors[1]:.0e} | {counters['fallbacks']} | "
-          f"{time.perf_counter() - begin:.0f} |", flush=True)
+def _make_vision(name):
+    from torchvision import models
+
+    if name in SEGMENTATIONS:
+        module = getattr(models.segmentation, name)(weights=None, weights_backbone=None, num_classes=5)
+        return First(module, "input" if name.startswith("lraspp") else "x"), [
+            torch.randn(n, 3, *size) for n, size in ((4, (65, 90)), (5, (77, 60)), (6, (58, 84)), (7, (92, 70)),
+                                                     (2, (66, 101)))]
+    if name in VIDEOS:
+        module = getattr(models.video, name)(weights=None, num_classes=5)
+        times = (16, 17, 18, 19, 20) if name == "s3d" else (4, 5, 7, 6, 8)
+        sides = (64, 73) if name == "s3d" else (33, 40)
+        return module, [torch.randn(n, 3, time, sides[0] + 3 * i, sides[1] + 4 * i)
+                        for i, (n, time) in enumerate(zip((4, 2, 5, 6, 7), times))]
+    options = {"googlenet": dict(aux_logits=False, init_weights=False),
+               "inception_v3": dict(aux_logits=False, init_weights=False)}.get(name, {})
+    module = getattr(models, name)(weights=None, **options)
+    if name in FIXED_PICTURES:
+        return module, [torch.randn(n, 3, 224, 224) for n in (2, 4, 5, 6, 7)]
+    return module, [torch.randn(n, 3, *size) for n, size in ((4, (97, 128)), (5, (110, 83)), (6, (81, 100)), (7, (124, 95)),
+                                                             (2, (88, 77)))]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", default=[*PICTURES, *TEXTS])
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
-    print("| model | forward | programs | gradients | eager's | fallbacks | s |\n|---|---|---|---|---|---|---|")
-    for name in options.models:
-        compare(name)
-
-
-if __name__ == "__main__":
-    main()
+def dynamic_axes(name):
+    """The axes of the input whose sizes differ."""
+    if name in TEXTS:
+        return (0, 1)
+    if name in SIGNALS or name in FIXED_PICTURES:
+        return (0,)
+    return (0, 2, 3, 4) if name in VIDEOS else (0, 2, 3)

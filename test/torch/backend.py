@@ -1,6 +1,6 @@
 """Models forward and backward at several sizes, beside PyTorch, each compiled once for all sizes."""
 
-from networks import Transformer, assert_close, convolutional, gradients, perceptron, torch
+from networks import Transformer, assert_close, convolutional, gradients, nn, perceptron, torch
 
 from freestone.torch import counters
 
@@ -36,6 +36,36 @@ def compare(name, make, batches):
             difference = (found[key] - gradient).abs().max().item()
             assert difference <= 1e-4 * largest, f"{name}: gradient of {key}: {difference} of {largest}"
     assert programs() == before + 3, f"{name}: two more for training"
+
+
+def shared_heads():
+    """Several heads of queries to one of keys and values, at every length."""
+    def attend(q, k, v):
+        return nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+
+    for heads in (1, 2, 4):
+        torch._dynamo.reset()
+        run = torch.compile(attend, backend="freestone", dynamic=True, fullgraph=True)
+        for batch, length in ((3, 7), (2, 9)):
+            given = [torch.randn(batch, count, length, 8, requires_grad=True) for count in (4, heads, heads)]
+            wanted = torch.autograd.grad(attend(*given).square().sum(), given)
+            for actual, expected in zip(torch.autograd.grad(run(*given).square().sum(), given), wanted):
+                assert_close(actual, expected, "heads")
+
+
+def real_sizes():
+    """PyTorch counts the elements of a range in real numbers."""
+    torch._dynamo.reset()
+
+    def count(x):
+        numbers = torch.arange(x.shape[0], -x.shape[0], -1.0)
+        return numbers * x.sum(), torch.arange(0, x.shape[0], 2.0) * x.sum()
+
+    run = torch.compile(count, backend="freestone", dynamic=True, fullgraph=True)
+    for size in (5, 8, 3):
+        x = torch.ones(size)
+        for actual, expected in zip(run(x), count(x), strict=True):
+            assert_close(actual, expected, "range")
 
 
 def becomes_dynamic():
@@ -79,6 +109,8 @@ def half_precision():
 
 for name, (make, batches) in MODELS.items():
     compare(name, make, batches)
+shared_heads()
+real_sizes()
 becomes_dynamic()
 updates_are_seen()
 half_precision()

@@ -46,6 +46,26 @@ def aliases():
     assert (y == 1).all() and (double == 2).all(), "arguments are written"
 
 
+def views():
+    """Of arguments and of other results, with sizes that are symbols."""
+    functions = {
+        "a part": lambda x: x[:, :x.shape[0]],
+        "repeated": lambda x: x[:, None].expand(-1, x.shape[0] - 2, -1),
+        "of a result": lambda x: (lambda y: (y, y[1:, :x.shape[0]]))(x * 2),
+        "of a slice": lambda x: x[1:, 2:].t(),
+    }
+    for name, function in functions.items():
+        for is_trained in (False, True):
+            torch._dynamo.reset()
+            run = torch.compile(function, backend="freestone", dynamic=True, fullgraph=True)
+            for rows, columns in ((6, 9), (4, 7)):
+                x = torch.randn(rows, columns, requires_grad=is_trained)
+                for actual, expected in zip(*(found if isinstance(found, tuple) else (found,)
+                                              for found in (run(x), function(x)))):
+                    assert torch.equal(actual, expected) and actual.stride() == expected.stride(), name
+                    assert (actual.data_ptr() == x.data_ptr()) == (expected.data_ptr() == x.data_ptr()), name
+
+
 def nothing():
     """Tensors without elements, numbers, a graph without operators."""
     x = torch.empty(0, 20)
@@ -58,4 +78,5 @@ def nothing():
 reading()
 writing()
 aliases()
+views()
 nothing()

@@ -6,7 +6,7 @@ import torch
 
 from freestone.torch.counters import counters
 from freestone.torch.layout import inverse
-from freestone.torch.signature import Signature
+from freestone.torch.signature import Signature, View
 
 #: What sizes are expressed by (see torch.utils._sympy.functions).
 _FUNCTIONS = {
@@ -22,6 +22,12 @@ _FUNCTIONS = {
 
 def _axes(order: list[int]) -> str:
     return ", ".join(map(str, order))
+
+
+def _view(view: View, results: list[str]) -> str:
+    shape, stride = ("".join(f"{size}, " for size in sizes) for sizes in (view.shape, view.stride))
+    source = f"arguments[{view.number}]" if view.of_argument else results[view.number]
+    return f"view({source}, ({shape}), ({stride}), {view.offset})"
 
 
 def write_call(signature: Signature, program) -> str:
@@ -54,8 +60,13 @@ def write_call(signature: Signature, program) -> str:
             results.append(f"arguments[{output.value}]")
         elif output.kind == "same":
             results.append(results[output.value])
+        elif output.kind == "view":
+            results.append("")
         else:
             results.append(str(output.value) if output.kind == "size" else repr(output.value))
+    for number, output in enumerate(signature.outputs):
+        if output.kind == "view":
+            results[number] = _view(output.value, results)
     if allocated:
         taken = [[inputs[name] for name in program.input_names], allocated]
         if program.weight_names:
@@ -69,10 +80,14 @@ def write_call(signature: Signature, program) -> str:
 
 def read_call(source: str, program, constants: dict):
     """The function. `program` is a `_freestone.Program`, or None where there is nothing to compute."""
-    scope = {**_FUNCTIONS, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied,
+    scope = {**_FUNCTIONS, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied, "view": _view_of,
              "new_seed": new_seed, "run": program and (program.run_kept if program.weight_names else program.run_in_place)}
     exec(compile(source, "<call of a compiled graph>", "exec"), scope)
     return scope["call"]
+
+
+def _view_of(tensor: torch.Tensor, shape, stride, offset: int) -> torch.Tensor:
+    return tensor.as_strided(shape, stride, tensor.storage_offset() + offset)
 
 
 def _copied(tensor: torch.Tensor) -> torch.Tensor:

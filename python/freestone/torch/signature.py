@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import sympy
 import torch
 
 from freestone.torch.dtypes import UnsupportedType, name_of
@@ -49,8 +50,8 @@ class Input:
 
 @dataclasses.dataclass
 class Output:
-    """An output of the graph: "tensor" (the next one of the program), "same" as another output, an "argument", a "size",
-    or a "constant"."""
+    """An output of the graph: "tensor" (the next one of the program), "same" as another output, an "argument", a "view"
+    of an argument or of another output, a "size", or a "constant"."""
 
     kind: str
     value: object = None
@@ -61,6 +62,17 @@ class Output:
 
 
 @dataclasses.dataclass
+class View:
+    """Memory of an argument, or of another output: `offset` elements behind its first one, as expressions."""
+
+    of_argument: bool
+    number: int
+    shape: list[str]
+    stride: list[str]
+    offset: str
+
+
+@dataclasses.dataclass
 class Symbol:
     """A size: a dimension of an argument, or where `axis` is None the argument itself; with its bounds, inclusive."""
 
@@ -68,6 +80,21 @@ class Symbol:
     axis: int | None
     lower: int = 0
     upper: int | None = None
+
+
+def _memory(value: torch.Tensor) -> int:
+    """Tensors of one memory have the same."""
+    return value.untyped_storage()._cdata
+
+
+def _fills_memory(value: torch.Tensor) -> bool:
+    """Whether a tensor has every element of its memory once."""
+    dense = sympy.Integer(1)
+    for axis in reversed(memory_order(value)):
+        if expression(value.shape[axis]) != 1 and sympy.expand(expression(value.stride(axis)) - dense) != 0:
+            return False
+        dense *= expression(value.shape[axis])
+    return sympy.expand(dense * value.itemsize - expression(value.untyped_storage().nbytes())) == 0
 
 
 class Signature:
@@ -141,7 +168,9 @@ class Signature:
         outputs: list[Output] = []
         numbers: dict[torch.fx.Node, int] = {}
         returned = self.nodes[-1].args[0]
-        for value in returned if isinstance(returned, (list, tuple)) else [returned]:
+        returned = returned if isinstance(returned, (list, tuple)) else [returned]
+        viewed = self._find_viewed(returned)
+        for value in returned:
             if not isinstance(value, torch.fx.Node):
                 outputs.append(Output("constant", value))
                 continue
@@ -154,11 +183,37 @@ class Signature:
                 raise Unlowered(value, "a result is no tensor and no size")
             elif value in numbers:
                 outputs.append(Output("same", numbers[value]))
+            elif view := self._view(known, viewed):
+                numbers[value] = len(outputs)
+                outputs.append(Output("view", view))
             else:
                 numbers[value] = len(outputs)
                 order, shape = memory_order(known), sizes_of(known.shape)
                 outputs.append(Output("tensor", None, value, known.dtype, [str(shape[axis]) for axis in order], order))
         return outputs
+
+    def _find_viewed(self, returned) -> dict[tuple[int, torch.dtype], tuple[bool, int, torch.Tensor]]:
+        """By memory and type, what views of it are made of: the argument, or the output that fills it."""
+        viewed = {}
+        for number, value in enumerate(returned):
+            known = value.meta["val"] if isinstance(value, torch.fx.Node) else None
+            if isinstance(known, torch.Tensor) and _fills_memory(known):
+                viewed.setdefault((_memory(known), known.dtype), (False, number, known))
+        for index, node in enumerate(self.placeholders):
+            known = node.meta["val"]
+            if isinstance(known, torch.Tensor):
+                viewed[_memory(known), known.dtype] = True, index, known
+        return viewed
+
+    def _view(self, value: torch.Tensor, viewed) -> View | None:
+        """What a tensor is a view of, if anything, and of sizes that are known in a call."""
+        of_argument, number, owner = viewed.get((_memory(value), value.dtype), (False, 0, value))
+        offset = expression(value.storage_offset()) - expression(owner.storage_offset())
+        layout = [*map(expression, value.shape), *map(expression, value.stride()), offset]
+        if owner is value or not all(str(symbol) in self.symbols for expr in layout for symbol in expr.free_symbols):
+            return None
+        text, rank = [str(expr) for expr in layout], value.dim()
+        return View(of_argument, number, text[:rank], text[rank:-1], text[-1])
 
     @property
     def results(self) -> list[Output]:

@@ -6,6 +6,7 @@ from typing import Iterable
 
 import sympy
 import torch
+from torch.utils._sympy.functions import CeilToInt, FloatTrueDiv, FloorDiv, FloorToInt, IntTrueDiv, ToFloat
 
 
 class Size:
@@ -86,14 +87,26 @@ def product(sizes: Iterable):
 
 
 def expression(value) -> sympy.Expr:
-    """Of an int or a SymInt."""
-    return value.node.expr if isinstance(value, torch.SymInt) else sympy.Integer(value)
+    """Of an int or a SymInt. PyTorch counts some sizes (of `arange`) in real numbers, which are exact here."""
+    if not isinstance(value, torch.SymInt):
+        return sympy.Integer(value)
+    expr = value.node.expr
+    return expr.replace(lambda part: isinstance(part, (CeilToInt, FloorToInt)), _rounded) if expr.has(
+        CeilToInt, FloorToInt) else expr
+
+
+def _rounded(part: sympy.Expr) -> sympy.Expr:
+    """A rounded quotient of sizes in integers."""
+    exact = part.args[0].replace(lambda number: number.is_Float, sympy.nsimplify).replace(ToFloat, lambda size: size)
+    exact = exact.replace(FloatTrueDiv, lambda a, b: a / b).replace(IntTrueDiv, lambda a, b: a / b)
+    over, under = sympy.fraction(sympy.together(exact))
+    return FloorDiv(over, under) if isinstance(part, FloorToInt) else -FloorDiv(-over, under)
 
 
 def size_of(value) -> int | Size:
     """Of an int or a SymInt."""
     if isinstance(value, torch.SymInt):
-        expr = value.node.expr
+        expr = expression(value)
         return int(expr) if expr.is_Integer else Size(str(expr))
     return value
 

@@ -130,15 +130,29 @@ def convolution_backward(graph, g, x, kernel, bias_sizes, stride, padding, dilat
     return found
 
 
+def repeat_heads(x, heads):
+    """[batch, heads of x, length, size], each head as often as there are more of the queries'."""
+    if x.shape[1] == heads:
+        return x
+    groups = heads // x.shape[1]
+    apart = [*x.shape[:2], 1, *x.shape[2:]]
+    return reshape(broadcast_to(reshape(x, apart), [*apart[:2], groups, *apart[3:]]), [x.shape[0], heads, *x.shape[2:]])
+
+
+def sum_heads(x, heads):
+    """The gradient of `repeat_heads`."""
+    if x.shape[1] == heads:
+        return x
+    return total(reshape(x, [x.shape[0], heads, x.shape[1] // heads, *x.shape[2:]]), [2])
+
+
 def attention_weights(q, k, mask, causal, scale):
     """Scores of queries with keys, in f32 where they are narrower."""
     size = q.shape[-1]
-    if scale is None:
-        if not isinstance(size, int):
-            refuse("attention needs heads of a known size")
-        scale = size ** -0.5
     graph = q.graph
     wider = wide(q.dtype)
+    if scale is None:
+        scale = size ** -0.5 if isinstance(size, int) else unary("rsqrt", scalar(graph, size, wider))
     scores = graph.apply("matmul", [q, exchange(k, k.rank - 2, k.rank - 1)], type=wider) * scale
     if mask is not None:
         scores = select(mask, scores, float("-inf")) if mask.dtype == "i1" else scores + cast(mask, wider)
@@ -159,6 +173,7 @@ def open_rows(mask):
 def attention(graph, q, k, v, dropout=0.0, causal=False, *, attn_mask=None, scale=None):
     if dropout:
         return refuse("dropout within attention is not supported")
+    k, v = (repeat_heads(x, q.shape[1]) for x in (k, v))
     scores, _ = attention_weights(q, k, attn_mask, causal, scale)
     if any(user.args[1] == 1 and user.users for user in graph.node.users):
         largest = reduce("max", scores, [scores.rank - 1], True)
@@ -178,6 +193,8 @@ def attention(graph, q, k, v, dropout=0.0, causal=False, *, attn_mask=None, scal
 
 @operator("_scaled_dot_product_flash_attention_for_cpu_backward")
 def attention_backward(graph, g, q, k, v, out, logarithms, dropout, causal, *, attn_mask=None, scale=None):
+    heads = k.shape[1]
+    k, v = (repeat_heads(x, q.shape[1]) for x in (k, v))
     scores, scale = attention_weights(q, k, attn_mask, causal, scale)
     if attn_mask is not None:
         logarithms = select(unary("isinf_neg", logarithms), 0.0, logarithms)
@@ -193,4 +210,4 @@ def attention_backward(graph, g, q, k, v, out, logarithms, dropout, causal, *, a
     dscores = weights * (dweights - delta) * scale
     dq = contract(dscores, k)
     dk = contract(exchange(dscores, last - 1, last), q)
-    return [cast(dq, q.dtype), cast(dk, k.dtype), cast(dv, v.dtype)]
+    return [cast(dq, q.dtype), cast(sum_heads(dk, heads), k.dtype), cast(sum_heads(dv, heads), v.dtype)]
