@@ -1,10 +1,12 @@
-"""torch.compile with Freestone beside Inductor and eager PyTorch: inductor.py [--models NAME …] [--threads N] [--modes …].
+"""torch.compile with Freestone beside Inductor and eager PyTorch: inductor.py [--models NAME …] [--threads N] [--out FILE].
 
 The first call, and memory, are measured in processes of their own: cold with empty caches, then warm with the caches
-that the cold one left. Each compiles for a dynamic batch and calls (a training step: forward and backward). Steady calls
-are made in turns in one process, for --seconds, and their minimum counts.
-Milliseconds; the first call holds all of Dynamo, AOTAutograd and the backend; the time from the FX graph that Dynamo
-gives to the function that it gets, AOTAutograd included, is told beside it. Ratios are Freestone's of Inductor's, their geometric means last.
+that the cold one left. Each compiles for dynamic sizes and calls (a training step: forward and backward). Steady calls
+are made in turns in one process, for --seconds, and their minimum counts. Milliseconds, and MiB.
+
+The first call, warm, is told in its parts: Dynamo and the call itself; AOTAutograd, from Dynamo's graph to a function;
+and of that what is the backend's own: to load what its cache has. Ratios are Freestone's of Inductor's, their geometric
+means last. FILE keeps rows as JSON lines; those that it has are not measured again.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import copy
 import json
 import math
 import os
+import pathlib
 import resource
 import statistics
 import subprocess
@@ -19,31 +22,33 @@ import sys
 import tempfile
 import time
 
-MODELS = ["mlp", "cnn", "gpt", "resnet18", "mobilenet_v2", "squeezenet1_1"]
+MODELS = ["mlp", "cnn", "gpt", "bert", "gpt2", "t5", "resnet18", "mobilenet_v2", "squeezenet1_1"]
+ENGINES = ("freestone", "inductor")
 
 
 def make(name):
-    """A model, and the inputs of a call."""
+    """A model, the inputs of a call, and which of the first one's axes are dynamic."""
     import torch
     from torch import nn
 
     torch.manual_seed(0)
     if name == "mlp":
         return nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)), \
-            (torch.randn(64, 784),)
+            (torch.randn(64, 784),), (0,)
     if name == "cnn":
         return nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
                              nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-                             nn.Linear(32 * 49, 10)), (torch.randn(32, 1, 28, 28),)
+                             nn.Linear(32 * 49, 10)), (torch.randn(32, 1, 28, 28),), (0,)
     if name == "gpt":
-        return Gpt(), (torch.randint(256, (4, 128)),)
-    import torchvision
+        return Gpt(), (torch.randint(256, (4, 128)),), (0,)
+    import torch_models
 
-    module = getattr(torchvision.models, name)(weights=None)
-    for part in module.modules():
-        if isinstance(part, nn.Dropout):
-            part.p = 0.0
-    return module, (torch.randn(4, 3, 224, 224),)
+    module, (x, *_) = torch_models.make(name)
+    if name in torch_models.TEXTS:
+        x = torch.randint(3, 98, (8, 48))
+    elif name in torch_models.PICTURES:
+        x = torch.randn(4, 3, 224, 224)
+    return module, (x,), (0, 1) if name in torch_models.TEXTS else (0,)
 
 
 def Gpt(width=192, heads=6, layers=4, words=256):
@@ -92,28 +97,34 @@ def prepare(name, mode, threads):
     import torch._dynamo
 
     torch.set_num_threads(threads)
-    module, inputs = make(name)
+    module, inputs, axes = make(name)
     module.train(mode == "train")
-    torch._dynamo.mark_dynamic(inputs[0], 0)
+    for axis in axes:
+        torch._dynamo.mark_dynamic(inputs[0], axis)
     return module, inputs
 
 
 def measure_first(name, engine, mode, threads):
-    """The first call of a process, the backend's part of it, and the largest memory, in MiB."""
+    """The first call of a process, its parts, and the largest memory, in MiB."""
     module, inputs = prepare(name, mode, threads)
     import torch
     from torch._dynamo.backends.registry import lookup_backend
+    from torch._functorch._aot_autograd.aot_autograd_result import GenericAOTAutogradResult
 
-    backend, figures = lookup_backend(engine), {"backend": 0.0}
+    figures = {"backend": 0.0, "own": 0.0}
 
-    def timed(graph, example_inputs):
-        begin = time.perf_counter()
-        try:
-            return backend(graph, example_inputs)
-        finally:
-            figures["backend"] += 1e3 * (time.perf_counter() - begin)
+    def timed(function, part):
+        def call(*arguments, **keywords):
+            begin = time.perf_counter()
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                figures[part] += 1e3 * (time.perf_counter() - begin)
 
-    run = torch.compile(module, backend=timed)
+        return call
+
+    GenericAOTAutogradResult._load_and_post_compile = timed(GenericAOTAutogradResult._load_and_post_compile, "own")
+    run = torch.compile(module, backend=timed(lookup_backend(engine), "backend"))
     begin = time.perf_counter()
     call(run, module, inputs, mode)
     figures["first"] = 1e3 * (time.perf_counter() - begin)
@@ -127,7 +138,7 @@ def measure_steady(name, mode, threads, seconds):
     import torch
 
     runs = {"eager": (module, module)}
-    for engine in ("freestone", "inductor"):
+    for engine in ENGINES:
         torch._dynamo.reset()
         other = copy.deepcopy(module)
         runs[engine] = torch.compile(other, backend=engine), other
@@ -155,12 +166,44 @@ def in_process(options, name, engine, mode, cache):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def measure(options, name, mode):
+    """A row: what each engine's processes told, cold and warm, and the fastest steady calls."""
+    row = {"model": name, "mode": mode, "threads": options.threads}
+    with tempfile.TemporaryDirectory() as cache:
+        for engine in ENGINES:
+            row[engine] = dict(zip(("cold", "warm"), [in_process(options, name, engine, mode, cache) for _ in range(2)]))
+        row["steady"] = in_process(options, name, "all", mode, cache)
+    return row
+
+
+#: Columns with a ratio: a title, and the figure of an engine in a row.
+COLUMNS = {
+    "cold": lambda row, engine: row[engine]["cold"]["first"],
+    "own part, warm": lambda row, engine: row[engine]["warm"]["own"],
+    "AOTAutograd": lambda row, engine: row[engine]["warm"]["backend"] - row[engine]["warm"]["own"],
+    "Dynamo, call": lambda row, engine: row[engine]["warm"]["first"] - row[engine]["warm"]["backend"],
+    "warm": lambda row, engine: row[engine]["warm"]["first"],
+    "steady": lambda row, engine: row["steady"][engine],
+    "MiB": lambda row, engine: row[engine]["warm"]["memory"],
+}
+
+
+def show(row):
+    cells = ["{model}, {mode}, {threads}".format(**row)]
+    for figure in COLUMNS.values():
+        ours, theirs = (figure(row, engine) for engine in ENGINES)
+        cells += [f"{number:.{0 if number >= 1000 else 1 if number >= 10 else 2}f}" for number in (ours, theirs)]
+        cells.append(f"{ours / theirs:.2f}")
+    return "| " + " | ".join([*cells, f"{row['steady']['eager']:.2f}"]) + " |"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", default=MODELS)
     parser.add_argument("--modes", nargs="+", default=["inference", "train"])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -168,30 +211,23 @@ def main():
         print(json.dumps(measure_steady(name, mode, options.threads, options.seconds) if engine == "all" else
                          measure_first(name, engine, mode, options.threads)))
         return
-    print(f"threads: {options.threads}\n")
-    print("| model | cold | Inductor | ratio | backend warm | Inductor | ratio | first call warm | Inductor | ratio | steady | "
-          "Inductor | ratio | eager | MiB | Inductor |")
-    print("|" + "---|" * 16)
-    ratios = {}
-    for mode in options.modes:
-        for name in options.models:
-            figures = {}
-            with tempfile.TemporaryDirectory() as cache:
-                for engine in ("freestone", "inductor"):
-                    figures[engine] = [in_process(options, name, engine, mode, cache) for _ in range(2)]
-                steady = in_process(options, name, "all", mode, cache)
-            cells = [f"{name}, {mode}"]
-            pairs = {column: [figures[engine][turn][key] for engine in figures] for column, turn, key in
-                     (("cold", 0, "first"), ("backend", 1, "backend"), ("warm", 1, "first"))}
-            pairs["steady"] = [steady[engine] for engine in figures]
-            for column, (ours, theirs) in pairs.items():
-                ratio = ours / theirs
-                ratios.setdefault(column, []).append(ratio)
-                cells += [f"{ours:.2f}", f"{theirs:.2f}", f"{ratio:.2f}"]
-            cells += [f"{steady['eager']:.2f}"] + [f"{figures[engine][1]['memory']:.0f}" for engine in figures]
-            print("| " + " | ".join(cells) + " |", flush=True)
-    means = {column: math.exp(statistics.fmean(map(math.log, values))) for column, values in ratios.items()}
-    print("\n" + ", ".join(f"{column} {mean:.2f}" for column, mean in means.items()))
+    found = []
+    if options.out and options.out.exists():
+        found = [json.loads(line) for line in options.out.read_text().splitlines()]
+    print("| model, mode, threads | " + " | ".join(f"{title} | Inductor | ratio" for title in COLUMNS) + " | eager |")
+    print("|" + "---|" * (3 * len(COLUMNS) + 2))
+    rows = []
+    for name in options.models:
+        for mode in options.modes:
+            known = [row for row in found if (row["model"], row["mode"], row["threads"]) == (name, mode, options.threads)]
+            rows += known or [measure(options, name, mode)]
+            if options.out and not known:
+                with options.out.open("a") as file:
+                    file.write(json.dumps(rows[-1]) + "\n")
+            print(show(rows[-1]), flush=True)
+    means = {title: math.exp(statistics.fmean(math.log(figure(row, ENGINES[0]) / figure(row, ENGINES[1])) for row in rows))
+             for title, figure in COLUMNS.items()}
+    print("\n" + ", ".join(f"{title} {mean:.2f}" for title, mean in means.items()))
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ class Engine:
     def train(self, inputs, targets):
         """The losses of 20 steps, and the state after 15."""
         self.module.train()
-        optimizer = torch.optim.SGD(self.module.parameters(), lr=0.01, momentum=0.9)
+        optimizer = torch.optim.SGD(self.module.parameters(), lr=0.1, momentum=0.9)
         losses = []
         for step in range(20):
             x, target = inputs[step % len(inputs)], targets[step % len(inputs)]

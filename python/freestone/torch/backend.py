@@ -40,8 +40,8 @@ def compile_graph(module: torch.fx.GraphModule) -> CompiledGraph:
         counters["programs_compiled"] += not is_found
     constants = {given.source: getattr(module, given.source)
                  for given in signature.inputs.values() if isinstance(given.source, str)}
-    source = write_call(signature, program)
-    compiled = CompiledGraph(read_call(source, program, constants), key, None if constants else source,
+    code = write_call(signature, program)
+    compiled = CompiledGraph(read_call(code, program, constants), key, None if constants else code,
                              "the graph holds tensors of this process")
     counters["backend_us"] += int(1e6 * (time.perf_counter() - begin))
     return compiled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import marshal
+
 import torch
 
 from freestone.torch.counters import counters
@@ -30,9 +32,9 @@ def _view(view: View, results: list[str]) -> str:
     return f"view({source}, ({shape}), ({stride}), {view.offset})"
 
 
-def write_call(signature: Signature, program) -> str:
-    """The source of a function of the list of arguments, which it empties; it returns the list of results. `program` is
-    a `_freestone.Program`, or None where there is nothing to compute."""
+def write_call(signature: Signature, program) -> bytes:
+    """The code of a function of the list of arguments, which it empties; it returns the list of results. It is of this
+    version of Python. `program` is a `_freestone.Program`, or None where there is nothing to compute."""
     lines = ["def call(arguments):"]
     for name, symbol in signature.symbols.items():
         where = f".size({symbol.axis})" if symbol.axis is not None else ""
@@ -75,14 +77,14 @@ def write_call(signature: Signature, program) -> str:
     lines.append(f"    results = [{', '.join(results)}]")
     lines.append("    arguments.clear()")
     lines.append("    return results")
-    return "\n".join(lines)
+    return marshal.dumps(compile("\n".join(lines), "<call of a compiled graph>", "exec"))
 
 
-def read_call(source: str, program, constants: dict):
+def read_call(code: bytes, program, constants: dict):
     """The function. `program` is a `_freestone.Program`, or None where there is nothing to compute."""
     scope = {**_FUNCTIONS, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied, "view": _view_of,
              "new_seed": new_seed, "run": program and (program.run_kept if program.weight_names else program.run_in_place)}
-    exec(compile(source, "<call of a compiled graph>", "exec"), scope)
+    exec(marshal.loads(code), scope)
     return scope["call"]
 
 

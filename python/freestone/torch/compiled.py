@@ -1,6 +1,6 @@
 """What the backend gives to AOTAutograd: a compiled graph, which AOTAutograd's own cache can keep.
 
-There a graph is its key in the user's cache and the source of its call: another process traces, differentiates and
+There a graph is its key in the user's cache and the code of its call: another process traces, differentiates and
 compiles nothing. Where the artifact is gone, or the machine or the compiler is another, AOTAutograd starts anew.
 """
 
@@ -40,13 +40,13 @@ def obtain(key: str, build, disable: tuple[str, ...] = ()) -> Program:
 class CompiledGraph(OutputCode):
     """Called with the list of arguments, which it empties; returns the list of results.
 
-    `key` is None where there is nothing to compute, `source` where the graph can't be kept, for this reason.
+    `key` is None where there is nothing to compute, `code` where the graph can't be kept, for this reason.
     """
 
-    def __init__(self, call, key: str | None = None, source: str | None = None,
+    def __init__(self, call, key: str | None = None, code: bytes | None = None,
                  reason: str = "parts of the graph run as PyTorch's own"):
         super().__init__()
-        self.call, self.key, self.source, self.reason = call, key, source, reason
+        self.call, self.key, self.code, self.reason = call, key, code, reason
         # Of the instance: what Dynamo wraps around this has the attributes of instances alone.
         self._boxed_call = True
 
@@ -56,7 +56,7 @@ class CompiledGraph(OutputCode):
     def prepare_for_serialization(self) -> None:
         from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
 
-        if self.source is None:
+        if self.code is None:
             raise BypassAOTAutogradCache(self.reason)
         self.call = None
 
@@ -68,7 +68,7 @@ class CompiledGraph(OutputCode):
         if self.key is not None:
             program = obtain(self.key, build)
             counters["programs_from_cache"] += 1
-        self.call = read_call(self.source, program, {})
+        self.call = read_call(self.code, program, {})
         counters["backend_us"] += int(1e6 * (time.perf_counter() - begin))
 
     def set_triton_bundle(self, triton_bundle) -> None:
