@@ -2,7 +2,8 @@
 
 The first call, and memory, are measured in processes of their own: cold with empty caches, then warm with the caches
 that the cold one left. Each compiles for dynamic sizes and calls (a training step: forward and backward). Steady calls
-are made in turns in one process, for --seconds, and their minimum counts. Milliseconds, and MiB.
+are made in turns in one process, for --seconds, and their minimum counts. Milliseconds, of CPU time where it is warm
+(nothing waits or runs beside then, but other processes may), and MiB.
 
 The first call, warm, is told in its parts: Dynamo and the call itself; AOTAutograd, from Dynamo's graph to a function;
 and of that what is the backend's own: to load what its cache has. Ratios are Freestone's of Inductor's, their geometric
@@ -111,23 +112,24 @@ def measure_first(name, engine, mode, threads):
     from torch._dynamo.backends.registry import lookup_backend
     from torch._functorch._aot_autograd.aot_autograd_result import GenericAOTAutogradResult
 
-    figures = {"backend": 0.0, "own": 0.0}
+    figures = {}
 
     def timed(function, part):
+        """In wall-clock and in CPU time."""
+
         def call(*arguments, **keywords):
-            begin = time.perf_counter()
+            begin, cpu = time.perf_counter(), time.process_time()
             try:
                 return function(*arguments, **keywords)
             finally:
-                figures[part] += 1e3 * (time.perf_counter() - begin)
+                for clock, passed in (("wall", time.perf_counter() - begin), ("cpu", time.process_time() - cpu)):
+                    figures[f"{part} {clock}"] = figures.get(f"{part} {clock}", 0) + 1e3 * passed
 
         return call
 
     GenericAOTAutogradResult._load_and_post_compile = timed(GenericAOTAutogradResult._load_and_post_compile, "own")
     run = torch.compile(module, backend=timed(lookup_backend(engine), "backend"))
-    begin = time.perf_counter()
-    call(run, module, inputs, mode)
-    figures["first"] = 1e3 * (time.perf_counter() - begin)
+    timed(call, "first")(run, module, inputs, mode)
     figures["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return figures
 
@@ -178,11 +180,11 @@ def measure(options, name, mode):
 
 #: Columns with a ratio: a title, and the figure of an engine in a row.
 COLUMNS = {
-    "cold": lambda row, engine: row[engine]["cold"]["first"],
-    "own part, warm": lambda row, engine: row[engine]["warm"]["own"],
-    "AOTAutograd": lambda row, engine: row[engine]["warm"]["backend"] - row[engine]["warm"]["own"],
-    "Dynamo, call": lambda row, engine: row[engine]["warm"]["first"] - row[engine]["warm"]["backend"],
-    "warm": lambda row, engine: row[engine]["warm"]["first"],
+    "cold": lambda row, engine: row[engine]["cold"]["first wall"],
+    "own part, warm": lambda row, engine: row[engine]["warm"]["own cpu"],
+    "AOTAutograd": lambda row, engine: row[engine]["warm"]["backend cpu"] - row[engine]["warm"]["own cpu"],
+    "Dynamo, call": lambda row, engine: row[engine]["warm"]["first cpu"] - row[engine]["warm"]["backend cpu"],
+    "warm": lambda row, engine: row[engine]["warm"]["first cpu"],
     "steady": lambda row, engine: row["steady"][engine],
     "MiB": lambda row, engine: row[engine]["warm"]["memory"],
 }

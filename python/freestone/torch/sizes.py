@@ -97,7 +97,8 @@ def expression(value) -> sympy.Expr:
 
 def _rounded(part: sympy.Expr) -> sympy.Expr:
     """A rounded quotient of sizes in integers."""
-    exact = part.args[0].replace(lambda number: number.is_Float, sympy.nsimplify).replace(ToFloat, lambda size: size)
+    exact = part.args[0].replace(lambda number: number.is_Float, lambda number: sympy.nsimplify(number, rational=True))
+    exact = exact.replace(ToFloat, lambda size: size)
     exact = exact.replace(FloatTrueDiv, lambda a, b: a / b).replace(IntTrueDiv, lambda a, b: a / b)
     over, under = sympy.fraction(sympy.together(exact))
     return FloorDiv(over, under) if isinstance(part, FloorToInt) else -FloorDiv(-over, under)
