@@ -85,6 +85,6 @@ void CompileModule::finish(const std::string &path) {
   std::string error;
   FailureOr<std::vector<uint8_t>> packed = driver::packCode(std::move(descriptor), *objects, constants, device, error);
   driver::ModelNames names;
-  if (failed(packed) || failed(driver::writePackage(*packed, {names, weights, {}, "module"}, path, statistics, error)))
+  if (failed(packed) || failed(driver::writePackage(*packed, {names, weights, {}, {}, "module"}, path, statistics, error)))
     fail(error);
 }

@@ -55,11 +55,11 @@ TEST(Tensor, halfPrecisionRoundsToNearestEven) {
 TEST(Tensor, everyCodeRoundTrips) {
   for (int number = FREESTONE_F8E4M3FN; number <= FREESTONE_U2; ++number) {
     auto dtype = freestone_dtype(number);
-    int codes = 1 << formats::dlpackType(dtype).bits;
+    int codes = 1 << freestone::formats::dlpackType(dtype).bits;
     Tensor tensor(dtype, {codes});
     for (int code = 0; code < codes; ++code)
       tensor.as<uint8_t>()[code / int(elementsPerByte(dtype))] |=
-          uint8_t(code << (code % int(elementsPerByte(dtype)) * formats::dlpackType(dtype).bits));
+          uint8_t(code << (code % int(elementsPerByte(dtype)) * freestone::formats::dlpackType(dtype).bits));
     Tensor again(dtype, {codes});
     for (int code = 0; code < codes; ++code) {
       double value = tensor.number(code);
