@@ -45,8 +45,12 @@ private:
     auto unsignedNumber = [&](unsigned i) { return static_cast<uint64_t>(number(i)); };
     auto isWide = [&] { return op.getOperand(0).getType().isInteger(128); };
     Cell cell{0, false};
-    if (auto constant = dyn_cast<arith::ConstantOp>(op))
-      return {cast<IntegerAttr>(constant.getValue()).getInt(), false};
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      llvm::APInt value = cast<IntegerAttr>(constant.getValue()).getValue().sext(129).trunc(128);
+      if (cast<IntegerAttr>(constant.getValue()).getValue().getBitWidth() == 1)
+        value = value & 1;
+      return {static_cast<__int128>(value.getRawData()[1]) << 64 | value.getRawData()[0], false};
+    }
     if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && isWide())
       return {wide(0) != wide(1), false};
     if (auto compare = dyn_cast<arith::CmpIOp>(op))

@@ -129,7 +129,8 @@ Value ExprLowering::lowerAtom(Expr atom) {
 Value ExprLowering::lowerTerm(const Term &term, Type word) {
   Value product;
   if (term.factors.empty() || term.coefficient != 1)
-    product = arith::ConstantIntOp::create(builder, location, word, term.coefficient);
+    product = arith::ConstantOp::create(
+        builder, location, builder.getIntegerAttr(word, APInt(word.getIntOrFloatBitWidth(), term.coefficient, true)));
   for (const Factor &factor : term.factors) {
     Value value = lowerAtom(factor.atom);
     if (value.getType() != word)
