@@ -91,11 +91,13 @@ bool ChooseLayouts::isConvolution(ComputeOp op) {
   return form->taps > 1 ? *channels * 4 >= computed * 3 : *channels * 5 >= computed * 4;
 }
 
-/// Whether a convolution's weights, which the run brings, are packed before it: each serves many pixels.
+/// Whether a convolution's weights, which the run brings, are packed before it: each serves many pixels. Of a single
+/// tap they can't be told from the other matrix of a product.
 bool ChooseLayouts::isWorthPackingInRun(ComputeOp op, const ContractionDims &dims) {
   Value weights = getReshapeSource(op.getInputs()[dims.lhs]);
   graph::TensorType type = op.getInputType(dims.lhs);
-  if (!inRuns || !isa<BlockArgument>(weights) || op.getFill(dims.lhs) || type.getLayout() || !type.getStaticShape())
+  if (!inRuns || ConvolutionForm::get(op)->taps == 1 || !isa<BlockArgument>(weights) || op.getFill(dims.lhs) ||
+      type.getLayout() || !type.getStaticShape())
     return false;
   SmallVector<Expr> extents = op.getExtents();
   Expr pixels = Expr::constant(&getContext(), 1);

@@ -130,16 +130,17 @@ Status SizePlanner::checkAssertions(const SizePlan &plan) const {
 
 /// Checks that the buffer of an input or output holds exactly its elements; a buffer that `init` packs may be larger.
 Status SizePlanner::checkTensor(const SizePlan &plan, const TensorInfo &tensor) const {
-  std::vector<int64_t> shape;
+  int64_t elements = 1;
+  bool overflow = false;
   for (size_t axis = 0; axis < tensor.dimSlots.size(); ++axis) {
     int64_t dim = plan.sizes[tensor.dimSlots[axis]];
     if (dim < 0)
       return {Code::Mismatch, "dimension " + std::to_string(axis) + " of '" + tensor.name + "', " + tensor.shape[axis] +
                                   ", is " + std::to_string(dim) + " for " + describeSymbols(entry, plan.sizes)};
-    shape.push_back(dim);
+    overflow |= __builtin_mul_overflow(elements, dim, &elements);
   }
-  std::optional<int64_t> bytes = countBytes(tensor.dtype, shape);
-  if (!bytes)
+  std::optional<int64_t> bytes = countBytes(tensor.dtype, std::span(&elements, 1));
+  if (overflow || !bytes)
     return {Code::Mismatch, "'" + tensor.name + "' has more than 2^63 bytes for " + describeSymbols(entry, plan.sizes)};
   const Buffer &buffer = entry.buffers[tensor.buffer];
   bool mayBePacked = buffer.kind == BufferKind::Output && entry.name == "init";

@@ -98,7 +98,7 @@ TEST_F(IndexingTest, Suppress) {
       {f32({1, 5, 4}, {0, 0, 1, 1, 2, 2, 4, 4, 2, 2, 4, 3.5, 5, 5, 6, 6, 8, 8, 9, 9}),
        f32({1, 1, 5}, {0.1, 0.7, 0.6, 0.9, 0.5}), i64({}, {2}), f32({}, {0.5}), f32({}, {0.2})});
   ASSERT_EQ(results.size(), 1u);
-  expectNear(results[0], {3, 1, -1, -1, -1});
+  EXPECT_EQ(integers(results[0]), (std::vector<int64_t>{3, 1, -1, -1, -1}));
 }
 
 TEST_F(IndexingTest, Unique) {

@@ -11,6 +11,8 @@ _FEATURES = "is made of gathers, products and arithmetic on a table of features;
 _FUSED = "is written as several operators, which have rows"
 # Operator → why nothing is measured of it.
 WITHOUT_ROWS = {
+    "BitCast": "moves bytes as Cast to the same width does",
+    "com.microsoft.MatMulNBits": "python-stored-types compares it; ONNX Runtime packs its weights ahead",
     "If": "is compiled where the condition is known when the model has been read, which leaves one branch",
     "Constant": _KNOWN,
     "Shape": _KNOWN,
