@@ -199,7 +199,7 @@ def losses(name, folder):
     import numpy as np
 
     ours, theirs = prepare_trainer(name, folder, "host", 1)[0], prepare_torch_step(name)
-    batches = [networks.batch(name, 2, seed) for seed in range(4)]
+    batches = [networks.batch(name, 1, seed) for seed in range(4)]
     pairs = np.array([(ours(*as_arrays(batches[step % 4])), theirs(*batches[step % 4])) for step in range(STEPS)])
     return {"difference": float((np.abs(pairs[:, 0] - pairs[:, 1]) / np.abs(pairs[:, 1])).max()),
             "first": pairs[0].tolist(), "last": pairs[-1].tolist()}

@@ -122,8 +122,9 @@ def make_whisper():
                                                  encoder_ffn_dim=1536, dropout=0)))
 
 
-def convolution(inputs, outputs, kernel=3, stride=1, kind=nn.Conv2d, norm=nn.BatchNorm2d, activation=nn.SiLU):
-    return nn.Sequential(kind(inputs, outputs, kernel, stride, kernel // 2, bias=False), norm(outputs), activation())
+def convolution(inputs, outputs, kernel=3, stride=1, activation=nn.SiLU):
+    return nn.Sequential(nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(outputs),
+                         activation())
 
 
 class UNet(nn.Module):
@@ -199,9 +200,9 @@ class Detector(nn.Module):
 
 
 def make_volumes():
-    """A network of 3-D convolutions, as of clips or scans."""
+    """A network of 3-D convolutions, as of clips or scans. They have biases: without, PyTorch's training export is invalid."""
     def layer(inputs, outputs, stride=1):
-        return convolution(inputs, outputs, 3, stride, nn.Conv3d, nn.BatchNorm3d, nn.ReLU)
+        return nn.Sequential(nn.Conv3d(inputs, outputs, 3, stride, 1), nn.BatchNorm3d(outputs), nn.ReLU())
 
     return nn.Sequential(layer(3, 32), nn.MaxPool3d((1, 2, 2)), layer(32, 64), nn.MaxPool3d(2), layer(64, 128),
                          layer(128, 128, 2), nn.AdaptiveAvgPool3d(1), nn.Flatten(), nn.Linear(128, 10))

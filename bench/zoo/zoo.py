@@ -87,54 +87,57 @@ def text(value, form="{:.2f}"):
     return "" if value is None else form.format(value)
 
 
+class Table:
+    """Rows with the times of several targets and threads, and the means of their ratios."""
+
+    def __init__(self, results, what, peers, targets, threads):
+        self.results, self.what, self.peers = results, what, peers
+        self.pairs = [(target, count) for target in targets for count in threads]
+        self.ratios = {}
+
+    def begin(self, before, names, after):
+        times = [" | ".join([f"{target}, {count} threads: ms", *names, "ratio"]) for target, count in self.pairs]
+        heading = " | ".join([*before, *times, *after])
+        print(f"\n| {heading} |\n" + "|---" * (heading.count("|") + 1) + "|")
+
+    def times(self, name):
+        cells = []
+        for pair in self.pairs:
+            figures = self.results.get(self.what, name, *pair)
+            found = ratio(figures, self.peers)
+            if found:
+                self.ratios.setdefault(pair, []).append(found)
+            cells += [text(figures.get(engine)) for engine in ("freestone", *self.peers)] + [text(found)]
+        return cells
+
+    def end(self):
+        for (target, count), values in self.ratios.items():
+            print(f"\n{target}, {count} threads: geometric mean {math.exp(statistics.fmean(map(math.log, values))):.2f}, "
+                  f"worst {max(values):.2f}, {len(values)} networks")
+
+
 def print_inference(results, names, targets, threads):
-    columns = ["network", "error", "compiled in s", "the older exporter's error"]
-    columns += [f"{target}, {count} threads: ms | ONNX Runtime | OpenVINO | ratio" for target in targets for count in threads]
-    columns += ["MiB", "ONNX Runtime", "OpenVINO"]
-    heading = " | ".join(columns)
-    print(f"| {heading} |\n" + "|---" * (heading.count("|") + 1) + "|")
-    ratios = {}
+    table = Table(results, "inference", PEERS, targets, threads)
+    table.begin(["network", "error", "compiled in s", "the older exporter's error"], ["ONNX Runtime", "OpenVINO"],
+                ["MiB", "ONNX Runtime", "OpenVINO"])
     for name in names:
         new, old = (results.get("agreement", name, form) for form in FORMS)
         row = [name, text(new.get("error"), "{:.0e}"), text(new.get("compile_s")), text(old.get("error"), "{:.0e}")]
-        for target in targets:
-            for count in threads:
-                figures = results.get("inference", name, target, count)
-                found = ratio(figures, PEERS)
-                if found:
-                    ratios.setdefault((target, count), []).append(found)
-                row += [text(figures.get(engine)) for engine in ("freestone", *PEERS)] + [text(found)]
+        row += table.times(name)
         row += [text(results.get("memory", name, engine).get("mib"), "{:.0f}") for engine in ("freestone", *PEERS)]
         print("| " + " | ".join(row) + " |")
-    print_means(ratios)
+    table.end()
 
 
 def print_training(results, names, targets, threads):
-    columns = ["network", "compiled in s"]
-    columns += [f"{target}, {count} threads: ms | PyTorch | ratio" for target in targets for count in threads]
-    columns += ["MiB", "PyTorch", "losses of 30 steps"]
-    heading = " | ".join(columns)
-    print(f"\n| {heading} |\n" + "|---" * (heading.count("|") + 1) + "|")
-    ratios = {}
+    table = Table(results, "training", ("torch",), targets, threads)
+    table.begin(["network", "compiled in s"], ["PyTorch"], ["MiB", "PyTorch", "losses of 30 steps"])
     for name in names:
-        row = [name, text(results.get("training", name, targets[0], threads[0]).get("compile_s"))]
-        for target in targets:
-            for count in threads:
-                figures = results.get("training", name, target, count)
-                found = ratio(figures, ("torch",))
-                if found:
-                    ratios.setdefault((target, count), []).append(found)
-                row += [text(figures.get("freestone")), text(figures.get("torch")), text(found)]
+        row = [name, text(results.get("training", name, targets[0], threads[0]).get("compile_s")), *table.times(name)]
         row += [text(results.get("training-memory", name, engine).get("mib"), "{:.0f}") for engine in ("freestone", "torch")]
         row += [text(results.get("losses", name).get("difference"), "{:.0e}")]
         print("| " + " | ".join(row) + " |")
-    print_means(ratios)
-
-
-def print_means(ratios):
-    for (target, count), values in ratios.items():
-        print(f"\n{target}, {count} threads: geometric mean {math.exp(statistics.fmean(map(math.log, values))):.2f}, "
-              f"worst {max(values):.2f}, {len(values)} networks")
+    table.end()
 
 
 def main():
