@@ -61,6 +61,16 @@ TEST_F(ConvolutionGradient, Groups) {
                    "strides [1] dilations [1] operand_dilation [2] low [1] high [1] groups 2", {{"n", 2}, {"l", 3}});
 }
 
+TEST_F(ConvolutionGradient, Transposed) {
+  checkConvolution("[n, 4, h, w]", "[6, 2, 2, 3]", "[n, 6, 2*h, 3*w - 1]",
+                   "strides [1, 1] dilations [1, 2] operand_dilation [2, 3] low [1, 2] high [1, 3] groups 2",
+                   {{"n", 2}, {"h", 3}, {"w", 2}});
+  // Gaps along one dimension, strides along the other.
+  checkConvolution("[n, 2, h, w]", "[3, 2, 3, 3]", "[n, 3, 3*h - 2, (w - 1) floordiv 2 + 1]",
+                   "strides [1, 2] dilations [1, 1] operand_dilation [3, 1] low [1, 1] high [1, 1] groups 1",
+                   {{"n", 2}, {"h", 2}, {"w", 4}});
+}
+
 TEST_F(ConvolutionGradient, Twice) {
   checkTwice(
       R"((%x: !graph.tensor<[n, c, 5], f64>, %w: !graph.tensor<[o, c, 3], f64>) -> !graph.tensor<[n, o, 2], f64> {

@@ -64,17 +64,30 @@ Tensor differentiateOperand(graph::ConvolveOp op, Tensor x, Tensor kernel, Tenso
 }
 
 /// The weight gradient: images and channels are exchanged, as are strides and dilations; the output gradient is the
-/// kernel.
+/// kernel. For transposed convolutions, whose operand has gaps, the operand is the kernel instead: it slides over the
+/// output gradient, which has none, from the last tap to the first.
 Tensor differentiateKernel(graph::ConvolveOp op, Tensor x, Tensor kernel, Tensor g) {
-  Shape high;
-  for (int64_t i = 0, count = op.getStrides().size(); i < count; ++i)
-    high.push_back(padAfter(kernel.dim(i + 2), op.getDilations()[i], g.dim(i + 2), op.getStrides()[i], x.dim(i + 2),
-                            op.getOperandDilation()[i], op.getLow()[i]));
-  Tensor moved = exchangeAcrossGroups(g, 1);
-  Window window{{}, llvm::to_vector(op.getDilations()), llvm::to_vector(op.getStrides()), Shape(op.getLow()), high};
-  Tensor product = convolve(exchangeAcrossGroups(x, op.getGroups()), cast(moved, x.elementType()), window,
-                            op.getOperandDilation(), op.getGroups(), sumType(op));
-  return exchangeAcrossGroups(product, 1);
+  g = cast(g, x.elementType());
+  ArrayRef<int64_t> spreads = op.getOperandDilation(), strides = op.getStrides();
+  int64_t groups = op.getGroups();
+  bool transposed = llvm::product_of(spreads) > llvm::product_of(strides);
+  Tensor picture = transposed ? g : x, sliding = transposed ? x : g;
+  ArrayRef<int64_t> pictureGaps = transposed ? strides : spreads, slidingGaps = transposed ? spreads : strides;
+  Shape low, high;
+  SmallVector<int64_t> spatial;
+  for (auto [i, dilation] : llvm::enumerate(op.getDilations())) {
+    Expr taps = kernel.dim(i + 2);
+    low.push_back(transposed ? (taps - 1) * dilation - op.getLow()[i] : op.getLow()[i]);
+    high.push_back(padAfter(taps, dilation, sliding.dim(i + 2), slidingGaps[i], picture.dim(i + 2), pictureGaps[i],
+                            low.back()));
+    spatial.push_back(i + 2);
+  }
+  Window window{{}, llvm::to_vector(op.getDilations()), llvm::to_vector(slidingGaps), low, high};
+  Tensor gradient = convolve(exchangeAcrossGroups(picture, groups), exchangeAcrossGroups(sliding, 1), window,
+                             pictureGaps, groups, sumType(op));
+  if (transposed)
+    gradient = exchangeAcrossGroups(reverse(gradient, spatial), groups);
+  return exchangeAcrossGroups(gradient, 1);
 }
 
 LogicalResult differentiateConvolve(graph::ConvolveOp op, Backward &backward) {
