@@ -70,4 +70,9 @@ const std::vector<PlacedValue> &NumberExchange::await(int64_t number) {
   return memory->at(turn);
 }
 
+void NumberExchange::settle() {
+  for (Turn &turn : turns)
+    waitAll(turn.sends);
+}
+
 } // namespace freestone::distributed

@@ -20,6 +20,8 @@ public:
   /// The numbers of a step, when all have come. What this rank has sent may still be under way: of a delayed schedule,
   /// others take it some steps later.
   const std::vector<PlacedValue> &await(int64_t number);
+  /// Waits until all that this rank has sent was taken; every rank must have posted the same steps, or be about to.
+  void settle();
   size_t bytes() const { return memory->bytes(); }
 
 private:

@@ -122,6 +122,7 @@ void RankExecutor::train(const StepWork &work, bool updates) {
   execute(step.ranks[own]);
   for (auto &[stage, run] : runs)
     run->settle();
+  exchange->settle();
   fedSteps = 0;
   if (updates)
     shared->share();
@@ -151,6 +152,7 @@ void RankExecutor::flush() {
     run->settle();
     run->versions.select(run->versions.newest(), 0);
   }
+  exchange->settle();
   shared->flush();
   fedSteps = 0;
 }
