@@ -108,6 +108,7 @@ runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
       attr.getSource() == SymbolSource::dim ? runtime::SymbolSource::InputDim : runtime::SymbolSource::InputElement;
   symbol.input = attr.getTensor();
   symbol.index = attr.getIndex();
+  symbol.scale = attr.getScale();
   return symbol;
 }
 

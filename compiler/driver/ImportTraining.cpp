@@ -116,8 +116,8 @@ llvm::StringMap<int64_t> findHints(func::FuncOp function, const TrainingOptions 
       continue;
     for (auto [axis, size] : llvm::enumerate(cast<graph::TensorType>(argument.getType()).getShape())) {
       int64_t hint = axis == 0 ? training.batchHint : training.lengthHint;
-      if (std::optional<StringRef> symbol = size.asSymbol(); symbol && hint > 0)
-        hints.try_emplace(*symbol, hint);
+      if (auto multiple = size.asMultiple(); multiple && hint > 0)
+        hints.try_emplace(multiple->first, llvm::divideCeil(hint, multiple->second));
     }
   }
   return hints;

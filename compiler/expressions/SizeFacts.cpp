@@ -1,5 +1,6 @@
 #include "compiler/expressions/SizeFacts.h"
 #include "compiler/dialect/sym/SymbolicRange.h"
+#include "compiler/dialect/sym/Syntax.h"
 #include <numeric>
 
 using namespace llvm;
@@ -53,6 +54,13 @@ Expr SizeFacts::symbol(StringRef given, SymbolOrigin origin, sym::Interval range
   if (isNew)
     known.set(name, range);
   return Expr::symbol(context, name);
+}
+
+Expr SizeFacts::dimension(StringRef name) {
+  FailureOr<Expr> size = sym::parseExpr(context, name);
+  std::optional<std::pair<StringRef, int64_t>> multiple = succeeded(size) ? size->asMultiple() : std::nullopt;
+  auto [base, factor] = multiple.value_or(std::pair(name, int64_t(1)));
+  return symbol(base, SymbolOrigin::Dimension, sym::Interval::size()) * factor;
 }
 
 Expr SizeFacts::element(StringRef name, int64_t input, int64_t element, sym::Interval range) {

@@ -64,6 +64,10 @@ public:
   Expr constant(int64_t value) const { return Expr::constant(context, value); }
   /// The symbol of this name, declared on its first use.
   Expr symbol(llvm::StringRef name, SymbolOrigin origin, sym::Interval range);
+  /// The size that an input's dimension has by its name in the model: a symbol, or a multiple of one (`32*units`), as
+  /// PyTorch's exporters name dimensions that are derived from others. Other expressions are names alone: exporters
+  /// label with sums which the data do not keep.
+  Expr dimension(llvm::StringRef name);
   Expr element(llvm::StringRef name, int64_t input, int64_t element, sym::Interval range);
   /// A new symbol named after `stem`.
   Expr fresh(llvm::StringRef stem, SymbolOrigin origin, sym::Interval range);

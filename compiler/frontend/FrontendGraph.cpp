@@ -83,8 +83,8 @@ FrontendGraph::Result FrontendGraph::addInput(StringRef name, StringRef type, Ar
     std::optional<Expr> extent = parse(size);
     if (!extent)
       return std::nullopt;
-    if (std::optional<StringRef> symbol = extent->asSymbol())
-      builder->sizeFacts().symbol(*symbol, SymbolOrigin::Dimension, sym::Interval::size());
+    if (auto multiple = extent->asMultiple())
+      builder->sizeFacts().symbol(multiple->first, SymbolOrigin::Dimension, sym::Interval::size());
     dims.push_back(*extent);
   }
   Result number = addPort(name, /*isState=*/false, type, dims);

@@ -1,5 +1,6 @@
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/sym/Syntax.h"
 #include "compiler/expressions/Operations.h"
 #include "compiler/import/CheckModel.h"
 #include "compiler/import/GraphImporter.h"
@@ -11,6 +12,8 @@
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -153,7 +156,7 @@ Shape ModelImport::inputShape(const onnx::ValueInfoProto &info) {
     if (dim.has_dim_value() && dim.dim_value() >= 0)
       shape.push_back(builder->size(dim.dim_value()));
     else if (!dim.dim_param().empty())
-      shape.push_back(facts.symbol(dim.dim_param(), SymbolOrigin::Dimension, sym::Interval::size()));
+      shape.push_back(facts.dimension(dim.dim_param()));
     else
       shape.push_back(
           facts.fresh(info.name() + "_" + std::to_string(axis), SymbolOrigin::Dimension, sym::Interval::size()));
@@ -261,8 +264,20 @@ LogicalResult ModelImport::importInputs() {
   return success();
 }
 
+/// Bounds of `32*units`, as a model names its dimension, as those of `units`.
+DimBound asBoundOfSymbol(mlir::MLIRContext *context, const DimBound &bound) {
+  FailureOr<Expr> named = sym::parseExpr(context, bound.symbol);
+  auto multiple = succeeded(named) ? named->asMultiple() : std::nullopt;
+  if (!multiple)
+    return bound;
+  auto [symbol, factor] = *multiple;
+  return {symbol.str(), llvm::divideCeilSigned(bound.minimum, factor), bound.maximum / factor,
+          std::lcm(bound.multipleOf, factor) / factor};
+}
+
 LogicalResult ModelImport::applyBounds() {
-  for (const DimBound &bound : options.dimBounds) {
+  for (const DimBound &given : options.dimBounds) {
+    DimBound bound = asBoundOfSymbol(builder->getContext(), given);
     if (bound.minimum < 0 || bound.minimum > bound.maximum || bound.multipleOf < 1 ||
         bound.maximum / bound.multipleOf * bound.multipleOf < bound.minimum)
       return fail(ImportError::Kind::Usage, "the range of '" + bound.symbol + "' is empty or negative");

@@ -85,7 +85,7 @@ SequenceInput importer::describeInput(ModelBuilder &builder, const onnx::ValueIn
     std::string name = dim.dim_param();
     shape.push_back(name.empty() ? facts.fresh(info.name() + "_" + std::to_string(axis), SymbolOrigin::Dimension,
                                                sym::Interval::size())
-                                 : facts.symbol(name, SymbolOrigin::Dimension, sym::Interval::size()));
+                                 : facts.dimension(name));
     // A single element has no other beside it.
     if (!isOptional && !tensorSizes.contains(name)) {
       input.open.push_back({axis, name});

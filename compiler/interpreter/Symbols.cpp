@@ -41,8 +41,8 @@ FailureOr<Dims> Symbols::getDims(Operation *op, ArrayRef<sym::Expr> shape) const
 
 void Symbols::bindSizes(ArrayRef<sym::Expr> shape, ArrayRef<int64_t> dims) {
   for (auto [expr, size] : llvm::zip_equal(shape, dims))
-    if (std::optional<StringRef> symbol = expr.asSymbol(); symbol && !find(*symbol))
-      bind(*symbol, size);
+    if (auto multiple = expr.asMultiple(); multiple && !find(multiple->first))
+      bind(multiple->first, size / multiple->second);
 }
 
 LogicalResult Symbols::require(Operation *op, const Twine &what, graph::TensorType type, const Tensor &tensor) const {

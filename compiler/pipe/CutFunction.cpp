@@ -96,8 +96,8 @@ SetVector<StringRef> pipe::getInputSymbols(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments())
     if (function.getArgAttr(argument.getArgNumber(), "graph.name"))
       for (sym::Expr size : cast<graph::TensorType>(argument.getType()).getShape())
-        if (std::optional<StringRef> symbol = size.asSymbol())
-          symbols.insert(*symbol);
+        if (auto multiple = size.asMultiple())
+          symbols.insert(multiple->first);
   return symbols;
 }
 

@@ -67,8 +67,9 @@ LogicalResult GraphInlining::setInput(unsigned index, Tensor value, std::string 
   if (formal.getRank() != value.rank() || (!converts && formal.getElementType() != value.elementType()))
     return refuse(", and is given " + print(value.type()));
   for (auto [formalSize, size] : zip_equal(formal.getShape(), value.shape())) {
-    if (std::optional<StringRef> symbol = formalSize.asSymbol())
-      sizes.try_emplace(*symbol, size);
+    if (auto multiple = formalSize.asMultiple())
+      if (std::optional<sym::Expr> quotient = size.exactDiv(sym::Expr::constant(size.context(), multiple->second)))
+        sizes.try_emplace(multiple->first, *quotient);
     sym::Expr expected = formalSize.substitute([&](StringRef symbol) { return replace(symbol); });
     if (expected != size)
       return refuse(", and is given " + print(value.type()) + ": " + size.str() + " is not " + expected.str());

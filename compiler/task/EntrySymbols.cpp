@@ -104,9 +104,10 @@ public:
   FailureOr<Attribute> bind(StringAttr name) {
     auto known = bounds ? bounds.getAs<sym::SymbolBoundsAttr>(name) : sym::SymbolBoundsAttr();
     sym::SymbolBounds range = known ? known.getBounds() : sym::SymbolBounds();
-    auto make = [&](SymbolSource source, int64_t tensor, int64_t index, Attribute bound = {}) -> Attribute {
-      return SymbolAttr::get(name.getContext(), name.getValue(), source, tensor, index, range.range.lo, range.range.hi,
-                             range.multipleOf, bound);
+    auto make = [&](SymbolSource source, int64_t tensor, int64_t index, Attribute bound = {},
+                    int64_t scale = 1) -> Attribute {
+      return SymbolAttr::get(name.getContext(), name.getValue(), source, tensor, index, scale, range.range.lo,
+                             range.range.hi, range.multipleOf, bound);
     };
     if (auto place = values ? values.getAs<DenseI64ArrayAttr>(name) : DenseI64ArrayAttr())
       return make(SymbolSource::element, inputNumber(place[0]), place[1]);
@@ -114,10 +115,10 @@ public:
       return make(SymbolSource::runtime, -1, 0, bound->second);
     for (auto [number, input] : llvm::enumerate(inputs))
       for (auto [dim, size] : llvm::enumerate(cast<graph::TensorType>(input.getType()).getShape()))
-        if (size.asSymbol() == name.getValue())
-          return make(SymbolSource::dim, number, dim);
+        if (auto multiple = size.asMultiple(); multiple && multiple->first == name.getValue())
+          return make(SymbolSource::dim, number, dim, /*bound=*/{}, multiple->second);
     return function.emitError("nothing binds the size '")
-           << name.getValue() << "': it stands alone in no dimension of an input";
+           << name.getValue() << "': no dimension of an input is this size or a multiple of it";
   }
 
 private:

@@ -297,8 +297,9 @@ void PhaseFormer::setRuntimeSymbols() {
     Value count = counts.lookup(builder.getStringAttr(symbol.getName()));
     symbols.push_back(!count ? symbol
                              : SymbolAttr::get(builder.getContext(), symbol.getName(), symbol.getSource(),
-                                               numbers.lookup(count), symbol.getIndex(), symbol.getLower(),
-                                               symbol.getUpper(), symbol.getMultipleOf(), symbol.getBound()));
+                                               numbers.lookup(count), symbol.getIndex(), symbol.getScale(),
+                                               symbol.getLower(), symbol.getUpper(), symbol.getMultipleOf(),
+                                               symbol.getBound()));
   }
   program.setSymbolsAttr(builder.getArrayAttr(symbols));
 }

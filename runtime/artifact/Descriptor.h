@@ -19,7 +19,7 @@
 namespace freestone::runtime {
 
 /// Incremented whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
-constexpr int64_t descriptorVersion = 7;
+constexpr int64_t descriptorVersion = 8;
 
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
@@ -42,6 +42,7 @@ struct Symbol {
   int64_t index = -1;     ///< InputDim, InputElement
   int64_t bound = -1;     ///< RunTime: slot of its upper bound, which depends on no later RunTime symbol; -1: none
   int64_t multipleOf = 1; ///< all values are multiples of it; at least 1
+  int64_t scale = 1;      ///< InputDim: the dimension is the value times it; at least 1
 };
 
 enum class ValueKind {

@@ -37,6 +37,7 @@ void visitFields(auto &visit, Either<Symbol> auto &symbol) {
   visit("index", symbol.index);
   visit("bound", symbol.bound);
   visit("multiple-of", symbol.multipleOf);
+  visit("scale", symbol.scale);
 }
 
 void visitFields(auto &visit, Either<TensorInfo> auto &tensor) {

@@ -153,6 +153,7 @@ void Rules::checkSymbol(const Entry &entry, size_t position) {
   subject = "symbol '" + symbol.name + "' of entry '" + entry.name + "' ";
   require(symbol.lower <= symbol.upper, "has no value between its bounds");
   require(symbol.multipleOf >= 1, "is a multiple of less than 1");
+  require(symbol.scale >= 1, "has a scale of less than 1");
   if (symbol.source == SymbolSource::RunTime) {
     if (symbol.bound != -1)
       requireSlot(entry, symbol.bound, "its upper bound");

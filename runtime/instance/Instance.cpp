@@ -328,18 +328,19 @@ Status Instance::bindSymbols() {
     if (!found)
       return {Code::Mismatch, describe() + ", " + symbol.name +
                                   ", decides a size: it must be a multiple of 2^-32, and less than 2^30"};
-    int64_t value = *found;
+    std::string name = (symbol.scale > 1 ? std::to_string(symbol.scale) + "*" : "") + symbol.name;
+    int64_t value = *found / symbol.scale, unit = symbol.scale * symbol.multipleOf;
     bool isReal = !isDim && !isInteger(info.dtype);
     auto print = [&](int64_t number) {
       return isReal ? std::to_string(std::ldexp(double(number), -floatSymbolBits)) : std::to_string(number);
     };
     if (value < symbol.lower || value > symbol.upper)
-      return {Code::Mismatch, describe() + ", " + symbol.name + ", is " + print(value) + ", but must be at " +
-                                  (value < symbol.lower ? "least " + print(symbol.lower)
-                                                        : "most " + print(symbol.upper))};
-    if (value % symbol.multipleOf != 0)
-      return {Code::Mismatch, describe() + ", " + symbol.name + ", is " + std::to_string(value) +
-                                  ", but must be a multiple of " + std::to_string(symbol.multipleOf)};
+      return {Code::Mismatch, describe() + ", " + name + ", is " + print(*found) + ", but must be at " +
+                                  (value < symbol.lower ? "least " + print(symbol.lower * symbol.scale)
+                                                        : "most " + print(symbol.upper * symbol.scale))};
+    if (*found % unit != 0)
+      return {Code::Mismatch, describe() + ", " + name + ", is " + std::to_string(*found) +
+                                  ", but must be a multiple of " + std::to_string(unit)};
     symbols.push_back(value);
   }
   return {};

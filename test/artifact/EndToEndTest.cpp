@@ -191,6 +191,22 @@ TEST(EndToEnd, ChecksMultiplesAtEntry) {
   EXPECT_EQ(symbol.multiple_of, 8);
 }
 
+TEST(EndToEnd, BindsSymbolsOfScaledDimensions) {
+  std::string text = std::string(floatTasks) + floatPrograms;
+  text.replace(text.find("in [0, 100000]>"), 15, "scale 4 in [1, 6] multiple_of 2>");
+  Artifact artifact = loadBytes(compileTasks(text, shiftBy(100)));
+  Instance instance(artifact, 1);
+  auto errorOfSize = [&](int64_t size) {
+    std::vector<float> x = ramp(size);
+    instance.setInput(0, viewOf(x));
+    instance.setInput(1, viewOf(x));
+    return errorOf(FREESTONE_MISMATCH, [&] { instance.run(); });
+  };
+  EXPECT_EQ(errorOfSize(12), "dimension 0 of input 'x', 4*n, is 12, but must be a multiple of 8");
+  EXPECT_EQ(errorOfSize(30), "dimension 0 of input 'x', 4*n, is 30, but must be at most 24");
+  EXPECT_EQ(errorOfSize(3), "dimension 0 of input 'x', 4*n, is 3, but must be at least 4");
+}
+
 /// y[i] = table[index[i]], with a site's message for an index out of range; n rows of m columns.
 const char *const lookup = R"mlir(
 module attributes {task.sites = ["node 'other': never", "node '/embed/Gather': an index is out of range"]} {

@@ -128,6 +128,34 @@ TEST(ShapeProgram, NoSizeHasANameOfAPass) {
   }
 }
 
+TEST(ShapeProgram, DimensionsNamedAsMultiplesShareTheirSymbol) {
+  onnx::ModelProto proto;
+  proto.ParseFromString(serialize("agraph (float[n, m] x) => (float[p, q] y) { y = Relu(x) }"));
+  auto *shape = proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(0)->set_dim_param("32*units");
+  shape->mutable_dim(1)->set_dim_param("units");
+  Imported model = importBytes(proto.SerializeAsString());
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(), "32*units, units");
+  // Sums are labels: exporters write them where the data do not keep them.
+  shape->mutable_dim(0)->set_dim_param("units + 1");
+  Imported sum = importBytes(proto.SerializeAsString());
+  ASSERT_TRUE(sum.model.module) << sum.reason();
+  EXPECT_EQ(sum.outputShape(), "\"units + 1\", units");
+}
+
+TEST(ShapeProgram, BoundsOfAMultipleAreThoseOfItsSymbol) {
+  onnx::ModelProto proto;
+  proto.ParseFromString(serialize("agraph (float[n, 4] x) => (float[p, q] y) { y = Relu(x) }"));
+  auto *shape = proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(0)->set_dim_param("32*units");
+  Imported bound = importBytes(proto.SerializeAsString(), {{{"32*units", 96, 96}}});
+  ASSERT_TRUE(bound.model.module) << bound.reason();
+  EXPECT_EQ(bound.outputShape(), "96, 4");
+  Imported empty = importBytes(proto.SerializeAsString(), {{{"32*units", 33, 63}}});
+  EXPECT_EQ(empty.reason(), "the range of 'units' is empty or negative");
+}
+
 TEST(ShapeProgram, BoundSizesAreConstants) {
   ImportOptions options{{{"n", 3, 3}}};
   Imported model = importText("agraph (float[n, 4] x) => (float[p, q] y) { y = Relu(x) }", options);

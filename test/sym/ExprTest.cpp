@@ -53,6 +53,13 @@ TEST_F(ExprTest, AnAtomIsItsOwnOnlyTerm) {
   EXPECT_FALSE((s + 1).asSymbol());
 }
 
+TEST_F(ExprTest, MultiplesOfOneSymbol) {
+  EXPECT_EQ(s.asMultiple(), std::pair(llvm::StringRef("s"), int64_t(1)));
+  EXPECT_EQ((32 * s).asMultiple(), std::pair(llvm::StringRef("s"), int64_t(32)));
+  for (const Expr &other : {number(3), 2 * s + 1, s * s, s.floorDiv(2), -2 * s})
+    EXPECT_FALSE(other.asMultiple()) << other.str();
+}
+
 TEST_F(ExprTest, DivisionByConstants) {
   EXPECT_EQ(Expr::floorDiv(8 * s + 3, 8), s);
   EXPECT_EQ(Expr::floorDiv(8 * s + 8, 8), s + 1);

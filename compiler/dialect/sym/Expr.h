@@ -73,6 +73,8 @@ public:
   bool isConstant(int64_t value) const { return asConstant() == value; }
   bool isConstant() const { return asConstant().has_value(); }
   std::optional<llvm::StringRef> asSymbol() const;
+  /// Of a symbol times a positive constant: both.
+  std::optional<std::pair<llvm::StringRef, int64_t>> asMultiple() const;
   bool isInvalid() const { return kind() == Kind::Invalid; }
 
   /// Replaces all symbols at once (not repeatedly); symbols without a replacement stay.

@@ -97,6 +97,18 @@ std::optional<StringRef> Expr::asSymbol() const {
   return impl->name.getValue();
 }
 
+std::optional<std::pair<StringRef, int64_t>> Expr::asMultiple() const {
+  if (std::optional<StringRef> symbol = asSymbol())
+    return std::pair(*symbol, int64_t(1));
+  if (kind() != Kind::Polynomial || terms().size() != 1)
+    return std::nullopt;
+  const Term &term = terms().front();
+  if (term.coefficient < 1 || term.factors.size() != 1 || term.factors.front().power != 1)
+    return std::nullopt;
+  std::optional<StringRef> symbol = term.factors.front().atom.asSymbol();
+  return symbol ? std::optional(std::pair(*symbol, term.coefficient)) : std::nullopt;
+}
+
 std::optional<int64_t> Expr::asConstant() const {
   if (kind() != Kind::Polynomial || terms().size() > 1)
     return std::nullopt;

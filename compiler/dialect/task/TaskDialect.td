@@ -30,16 +30,18 @@ def Task_SymbolAttr : AttrDef<Task_Dialect, "Symbol"> {
   let mnemonic = "symbol";
   let summary = "a symbol of a program and what binds it";
   let description = [{
-    `dim i, d`: dimension d of input i. `element i, k`: element k of the integer input i. `runtime i, 0`: element 0 of
-    buffer i, which a phase writes; before that phase it counts as its upper bound `bound`, where there is one.
+    `dim i, d`: dimension d of input i, divided by `scale`. `element i, k`: element k of the integer input i.
+    `runtime i, 0`: element 0 of buffer i, which a phase writes; before that phase it counts as its upper bound `bound`,
+    where there is one.
     ```mlir
     #task.symbol<"b" dim 0, 1 in [8, 512] multiple_of 8>
     ```
   }];
   let parameters = (ins StringRefParameter<"name">:$name, EnumParameter<Task_SymbolSource>:$source, "int64_t":$tensor,
-                        "int64_t":$index, "int64_t":$lower, "int64_t":$upper, DefaultValuedParameter<"int64_t", "1">:$multipleOf,
+                        "int64_t":$index, DefaultValuedParameter<"int64_t", "1">:$scale, "int64_t":$lower,
+                        "int64_t":$upper, DefaultValuedParameter<"int64_t", "1">:$multipleOf,
                         OptionalParameter<"::mlir::Attribute">:$bound);
-  let assemblyFormat = "`<` $name $source $tensor `,` $index `in` ` ` `[` $lower `,` $upper `]` (`multiple_of` $multipleOf^)? (`bound` $bound^)? `>`";
+  let assemblyFormat = "`<` $name $source $tensor `,` $index (`scale` $scale^)? `in` ` ` `[` $lower `,` $upper `]` (`multiple_of` $multipleOf^)? (`bound` $bound^)? `>`";
 }
 
 def Task_BufferKind : I32EnumAttr<"BufferKind", "where the bytes of a buffer live", [
