@@ -62,6 +62,13 @@ func.func @defined(%x: !graph.tensor<[b, 4], f32> {graph.name = "x"}) -> (!graph
   return %0 : !graph.tensor<[twice, 4], f32>
 }
 
+// A multiple of a symbol binds it.
+// CHECK-LABEL: task.program @multiple symbols [#task.symbol<"units" dim 0, 1 scale 32 in [1, 64]>]
+func.func @multiple(%x: !graph.tensor<[4, 32*units], f32> {graph.name = "x"})
+    attributes {graph.symbols = {units = #sym.bounds<[1, 64]>}} {
+  return
+}
+
 // Intermediates are in the arena; equal constants are one weight; a phase without a node's name has its program's.
 // CHECK-LABEL: task.program @other
 // CHECK:         %[[H:.*]] = task.buffer arena : !graph.tensor<[k, 4], f32>
