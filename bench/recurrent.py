@@ -23,6 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import decoders
 import freestone_runtime
+import loops
 import peers
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -105,6 +106,8 @@ CASES = {
     "LSTM 10x256": (lambda: layers("LSTM", 256, 10), {"1x100": sequence(100, 1, 256)}),
     "GRU 2x256": (lambda: layers("GRU", 256, 2), {f"{b}x{t}": sequence(t, b, 256) for b, t in [(1, 64), (16, 64)]}),
     "RNN 2x256": (lambda: layers("RNN", 256, 2), {"1x64": sequence(64, 1, 256)}),
+    "NASRNN 256": (lambda: loops.nas_cell(256), {"1x1000": sequence(1000, 1, 256), "16x200": sequence(200, 16, 256)}),
+    "recursive autoencoder 256": (lambda: loops.tree_encoder(256), {"127 nodes": loops.balanced_tree(64, 256)}),
     "greedy decoder": (lambda: decoders.decoder(1), {f"{words} words": encoded(words) for words in (16, 64, 256)}),
     "beam search, 4 beams": (lambda: decoders.decoder(4), {f"{words} words": encoded(words) for words in (16, 64, 256)}),
     "20 blocks, executed": (
