@@ -149,14 +149,14 @@ def prepare_trainer(name, folder, target, threads, cache=True):
 
     path = path_of(name, folder, "training")
     batch = saved(folder, name, "batch")
-    are_classes = batch["target"].dtype.kind == "i"
+    are_classes = batch["expected"].dtype.kind == "i"
     loss = {"loss": "softmax-cross-entropy", "class_axis": int(batch["axis"])} if are_classes else {"loss": "mse"}
     begin = time.perf_counter()
-    trainer = freestone.Trainer(path, labels="target", optimizer="adamw", lr=RATE, weight_decay=0.01, target=target,
+    trainer = freestone.Trainer(path, labels="expected", optimizer="adamw", lr=RATE, weight_decay=0.01, target=target,
                                 threads=threads, no_cache=not cache, **loss)
 
     def step(given, labels):
-        return trainer.step({**given, "target": labels}).loss
+        return trainer.step({**given, "expected": labels}).loss
 
     return step, time.perf_counter() - begin
 
@@ -181,7 +181,7 @@ def training(name, folder, target, threads):
 
 def training_memory(name, folder, engine):
     arrays = saved(folder, name, "batch")
-    labels, _ = arrays.pop("target"), arrays.pop("axis")
+    labels, _ = arrays.pop("expected"), arrays.pop("axis")
     if engine == "freestone":
         step, _ = prepare_trainer(name, folder, "host", 1)
     else:

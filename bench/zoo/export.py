@@ -66,4 +66,5 @@ def write_inputs(name, folder):
     network = networks.NETWORKS[name]
     given, target = networks.batch(name)
     np.savez(files[0], **networks.inputs(name, network.sizes[0]))
-    np.savez(files[1], **given, target=target, axis=network.axis % (target.dim() + 1))
+    # T5 has an input `target`.
+    np.savez(files[1], **given, expected=target, axis=network.axis % (target.dim() + 1))

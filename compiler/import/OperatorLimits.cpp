@@ -26,6 +26,7 @@ static constexpr OperatorLimit limits[] = {
     {"Loop", "the rank or the type of what it carries changes from one iteration to the next"},
     {"Loop", "it collects values whose shape changes from one iteration to the next"},
     {"Scan", "the size of what it carries depends on data"},
+    {"Scan", "the lengths of the sequences of a batch are given"},
     {"Scan", "its body gives sequences or optionals"},
     {"Scan", "the shape of what it carries changes from one step to the next"},
     {"com.microsoft.Attention", "attention with earlier keys and values, or with rotated ones, is not supported"},

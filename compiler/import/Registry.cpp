@@ -20,6 +20,7 @@ Registry::Registry() {
   registerSequences(*this);
   registerQuantization(*this);
   registerControlFlow(*this);
+  registerScan(*this);
   registerResizing(*this);
   registerRearranging(*this);
   registerDataDependent(*this);

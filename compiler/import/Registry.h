@@ -65,6 +65,7 @@ void registerIndexing(Registry &registry);
 void registerSequences(Registry &registry);
 void registerQuantization(Registry &registry);
 void registerControlFlow(Registry &registry);
+void registerScan(Registry &registry);
 void registerResizing(Registry &registry);
 void registerRearranging(Registry &registry);
 void registerDataDependent(Registry &registry);

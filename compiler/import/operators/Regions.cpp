@@ -17,6 +17,17 @@ std::optional<int64_t> importer::knownScalar(Tensor tensor) {
   return content && content->size() == 1 ? content->front().asConstantInteger() : std::nullopt;
 }
 
+std::vector<Tensor> importer::importTensors(Node &node, const onnx::GraphProto &body, const Values &arguments) {
+  std::optional<Values> outputs = node.importer().importBody(body, arguments);
+  std::vector<Tensor> tensors;
+  for (const ModelValue &value : outputs.value_or(Values())) {
+    if (value.kind != ModelValue::Kind::Tensor)
+      return node.refuse("its body gives sequences or optionals, whose number only the run knows"), tensors;
+    tensors.push_back(value.tensor);
+  }
+  return tensors;
+}
+
 /// The values of a body's outputs in the program; nothing if one of them is no tensor.
 static std::optional<SmallVector<mlir::Value>> tensorsOf(Node &node, const Values &values) {
   SmallVector<mlir::Value> tensors;

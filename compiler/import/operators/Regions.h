@@ -17,6 +17,9 @@ std::optional<int64_t> knownScalar(Tensor tensor);
 /// The type of a tensor in the program.
 inline graph::TensorType tensorType(mlir::Value value) { return cast<graph::TensorType>(value.getType()); }
 
+/// The tensors that a body makes; none if it makes anything else, or was refused.
+std::vector<Tensor> importTensors(Node &node, const onnx::GraphProto &body, const Values &arguments);
+
 /// Builds a body into a region of an operation that exists, with arguments of these types: `build` makes its outputs.
 /// Returns what the region yields; nothing if an output was refused, or is no tensor.
 std::optional<llvm::SmallVector<mlir::Value>> buildRegion(Node &node, mlir::Region &region,
