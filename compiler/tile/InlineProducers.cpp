@@ -147,8 +147,17 @@ bool isReadOnce(ComputeOp consumer, unsigned input, const ProducedTensor &produc
          llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1;
 }
 
+/// Whether a transposition leaves the innermost dimension in place, along which memory is read.
+bool keepsInnermost(ComputeOp copy) {
+  std::optional<SmallVector<unsigned>> order = getOrder(copy);
+  return order && order->back() + 1 == order->size();
+}
+
 bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer) {
   ComputeOp source = producer.op;
+  // Pictures with padding, of which images and channels were exchanged, as for the gradient of a convolution's weight.
+  if (consumer.getFill(input))
+    return keepsInnermost(source);
   if (!source.getReads().empty() && (consumer.getNumReductions() || !source->hasOneUse()))
     return false;
   if (isCopy(source))
@@ -173,23 +182,6 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
   Expr points = getNumPoints(consumer.getExtents(), &getContext());
   bool once = points == getNumPoints(source.getExtents(), &getContext());
   return once || getBodyCost(source) <= cheapBody;
-}
-
-/// The permutation of a transposition: its loop i is dimension `order[i]` of its operand, all of it. Nothing for other
-/// computes.
-std::optional<SmallVector<unsigned>> getOrder(ComputeOp copy) {
-  AffineMap map = isCopy(copy) && !copy.getFill(0) ? copy.getMap(0) : AffineMap();
-  if (!map || !map.isPermutation() || map.isIdentity())
-    return std::nullopt;
-  SmallVector<unsigned> order(map.getNumResults());
-  SmallVector<Expr> extents = copy.getExtents();
-  for (auto [dim, result, extent] : llvm::enumerate(map.getResults(), copy.getInputType(0).getShape())) {
-    unsigned loop = cast<AffineDimExpr>(result).getPosition();
-    if (extents[loop] != extent)
-      return std::nullopt;
-    order[loop] = dim;
-  }
-  return order;
 }
 
 bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {

@@ -95,16 +95,45 @@ FailureOr<ComputeOp> createWithBody(ComputeBuilder &builder, ComputeOp op, Array
   return keepLayouts(copy, op);
 }
 
+std::optional<SmallVector<unsigned>> getOrder(ComputeOp copy) {
+  AffineMap map = isCopy(copy) && !copy.getFill(0) ? copy.getMap(0) : AffineMap();
+  if (!map || !map.isPermutation() || map.isIdentity())
+    return std::nullopt;
+  SmallVector<unsigned> order(map.getNumResults());
+  SmallVector<Expr> extents = copy.getExtents();
+  for (auto [dim, result, extent] : llvm::enumerate(map.getResults(), copy.getInputType(0).getShape())) {
+    unsigned loop = cast<AffineDimExpr>(result).getPosition();
+    if (extents[loop] != extent)
+      return std::nullopt;
+    order[loop] = dim;
+  }
+  return order;
+}
+
+/// Whether the places where indices leave an operand are those where they leave the producer of a transposition, seen
+/// through reshapes: such dimensions are whole in each shape.
+static bool keepsOutside(ArrayRef<Expr> indices, ArrayRef<Expr> from, ArrayRef<Expr> to, const LoopSpace &space) {
+  return llvm::all_of(getReshapeGroups(from, to), [&](const ReshapeGroup &group) {
+    bool isWhole = group.fromEnd - group.fromBegin == 1 && group.toEnd - group.toBegin == 1;
+    return isWhole || llvm::all_of(llvm::seq(group.fromBegin, group.fromEnd),
+                                   [&](unsigned dim) { return space.isInside(indices[dim], from[dim]); });
+  });
+}
+
 FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsigned input,
                                     const ProducedTensor &producer, const sym::Bounds &sizes) {
   ComputeOp source = producer.op;
-  if (source.getNumReductions() || consumer.getFill(input))
+  TypedAttr fill = consumer.getFill(input);
+  if (source.getNumReductions() || (fill && !getOrder(source)))
     return failure();
   LoopSpace space(consumer.getExtents(), sizes);
   SmallVector<Expr> indices = getIndices(consumer, input);
-  for (Operation *reshape : producer.reshapes)
-    indices = space.reshape(indices, cast<graph::TensorType>(reshape->getResult(0).getType()).getShape(),
-                            cast<graph::TensorType>(reshape->getOperand(0).getType()).getShape());
+  for (Operation *reshape : producer.reshapes) {
+    ArrayRef<Expr> from = graph::getShape(reshape->getResult(0)), to = graph::getShape(reshape->getOperand(0));
+    if (fill && !keepsOutside(indices, from, to, space))
+      return failure();
+    indices = space.reshape(indices, from, to);
+  }
 
   Location location = FusedLoc::get(builder.getContext(), {source.getLoc(), consumer.getLoc()});
   ComputeBuilder result = getBuilderOver(builder, location, consumer.getExtents(), consumer.getNumParallel());
@@ -113,7 +142,7 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
     for (auto [number, tensor] : llvm::enumerate(source.getInputs())) {
       SmallVector<Expr> composed = llvm::map_to_vector(
           getIndices(source, number), [&](Expr index) { return space.simplify(substituteLoops(index, indices)); });
-      sourceReads.push_back(result.read(tensor, composed, source.getFill(number)));
+      sourceReads.push_back(result.read(tensor, composed, fill ? fill : source.getFill(number)));
     }
   };
   for (auto [number, tensor] : llvm::enumerate(consumer.getInputs())) {

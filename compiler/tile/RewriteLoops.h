@@ -30,7 +30,12 @@ std::optional<ProducedTensor> getProducer(mlir::Value tensor);
 /// A tensor before all reshapes of it.
 mlir::Value getReshapeSource(mlir::Value tensor);
 
-/// The consumer with its operand `input` replaced by the producer's body; the producer must be a map.
+/// The permutation of a transposition: its loop i is dimension `order[i]` of its operand, all of it. Nothing for other
+/// computes.
+std::optional<llvm::SmallVector<unsigned>> getOrder(ComputeOp copy);
+
+/// The consumer with its operand `input` replaced by the producer's body; the producer must be a map. Reads that are
+/// filled where they leave the operand go through transpositions alone.
 mlir::FailureOr<ComputeOp> inlineProducer(mlir::OpBuilder &builder, ComputeOp consumer, unsigned input,
                                           const ProducedTensor &producer, const sym::Bounds &sizes);
 

@@ -236,3 +236,42 @@ func.func @shared(%q: !graph.tensor<[b, 6, m, d], f32>, %k: !graph.tensor<[b, 2,
   %s = graph.contract %q, %keys batch [0, 1] x [0, 1] contract [3] x [3] : !graph.tensor<[b, 6, m, d], f32>, !graph.tensor<[b, 6, n, d], f32>
   return %s : !graph.tensor<[b, 6, m, n], f32>
 }
+
+// -----
+
+// The weight gradient of a depthwise convolution reads pictures with padding as they are, though images and channels are
+// exchanged and merged.
+// CHECK:       #[[PICTURE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d0, d1, d2 + d5 - 1, d3 + d6 - 1)>
+// CHECK-LABEL: func.func @exchanged
+// CHECK:         %[[X:.*]] = graph.reshape %arg0
+// CHECK:         tile.compute [96, 1, 3, 3, n, 56, 56] {{.*}} ins(%[[X]] : #[[PICTURE]], %arg1 : {{.*}}) fill
+func.func @exchanged(%x: !graph.tensor<[n, 96, 56, 56], f32>, %g: !graph.tensor<[96, n, 56, 56], f32>) -> !graph.tensor<[1, 96, 3, 3], f32> {
+  %split = graph.reshape %x : !graph.tensor<[n, 96, 56, 56], f32> -> !graph.tensor<[n, 96, 1, 56, 56], f32>
+  %turned = graph.transpose %split [2, 1, 0, 3, 4] : !graph.tensor<[n, 96, 1, 56, 56], f32>
+  %merged = graph.reshape %turned : !graph.tensor<[1, 96, n, 56, 56], f32> -> !graph.tensor<[1, 96*n, 56, 56], f32>
+  %y = graph.convolve %merged, %g strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 96
+       : !graph.tensor<[1, 96*n, 56, 56], f32>, !graph.tensor<[96, n, 56, 56], f32>
+  return %y : !graph.tensor<[1, 96, 3, 3], f32>
+}
+
+// -----
+
+// Pictures with channels inside are turned once, since windows are read along memory; a reshape that changes what lies
+// outside is not seen through.
+// CHECK-LABEL: func.func @channels_inside
+// CHECK-COUNT-2: tile.compute
+// CHECK-LABEL: func.func @outside_changes
+// CHECK-COUNT-2: tile.compute
+func.func @channels_inside(%x: !graph.tensor<[n, 8, 8, 3], f32>, %w: !graph.tensor<[4, 3, 3, 3], f32>) -> !graph.tensor<[n, 4, 8, 8], f32> {
+  %turned = graph.transpose %x [0, 3, 1, 2] : !graph.tensor<[n, 8, 8, 3], f32>
+  %y = graph.convolve %turned, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1
+       : !graph.tensor<[n, 3, 8, 8], f32>, !graph.tensor<[4, 3, 3, 3], f32>
+  return %y : !graph.tensor<[n, 4, 8, 8], f32>
+}
+func.func @outside_changes(%x: !graph.tensor<[3, n, 64], f32>, %w: !graph.tensor<[4, 3, 3, 3], f32>) -> !graph.tensor<[n, 4, 8, 8], f32> {
+  %turned = graph.transpose %x [1, 0, 2] : !graph.tensor<[3, n, 64], f32>
+  %split = graph.reshape %turned : !graph.tensor<[n, 3, 64], f32> -> !graph.tensor<[n, 3, 8, 8], f32>
+  %y = graph.convolve %split, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1
+       : !graph.tensor<[n, 3, 8, 8], f32>, !graph.tensor<[4, 3, 3, 3], f32>
+  return %y : !graph.tensor<[n, 4, 8, 8], f32>
+}
