@@ -270,27 +270,32 @@ static ComputeOp makeInnermost(ComputeOp compute, unsigned last) {
   return *permuted;
 }
 
-/// What a sum makes leaves the connection through a compute, whose vectors run along the sum's columns.
+/// What a sum makes leaves the connection through computes whose vectors run along the sum's columns, also where some
+/// of its readers are computes of the connection.
 void Connection::endSums(const Axes &axes) {
+  Members members = groups.getMembers();
+  llvm::append_range(members, added);
+  auto leaves = [&](OpOperand &use) { return !llvm::is_contained(members, dyn_cast<ComputeOp>(use.getOwner())); };
   for (ConnectedForm::Sum &sum : form->sums) {
-    ComputeOp compute = sum.form.compute, end = compute;
-    if (!sum.epilogue.empty()) {
-      end = sum.epilogue.back();
-    } else if (factors.empty()) {
+    ComputeOp compute = sum.form.compute;
+    Members ends(sum.epilogue);
+    if (llvm::any_of(compute->getUses(), leaves)) {
       OpBuilder builder(compute);
-      end = makeIdentity(builder, compute.getResult(0));
-      compute.getResult(0).replaceAllUsesExcept(end.getResult(0), end);
+      ComputeOp end = makeIdentity(builder, compute.getResult(0));
+      compute.getResult(0).replaceUsesWithIf(end.getResult(0),
+                                             [&](OpOperand &use) { return use.getOwner() != end && leaves(use); });
       added.push_back(end);
+      ends.push_back(end);
     }
-    if (end == compute)
-      continue;
     // An epilogue has the sum's parallel loops.
     unsigned column = llvm::find(axes.of(compute), sum.column) - axes.of(compute).begin();
-    ComputeOp permuted = makeInnermost(end, column);
-    if (permuted == end)
-      continue;
-    erased.push_back(end);
-    added.push_back(permuted);
+    for (ComputeOp end : ends) {
+      ComputeOp permuted = llvm::any_of(end->getUses(), leaves) ? makeInnermost(end, column) : end;
+      if (permuted == end)
+        continue;
+      erased.push_back(end);
+      added.push_back(permuted);
+    }
   }
 }
 

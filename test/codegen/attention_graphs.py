@@ -37,7 +37,8 @@ class Graph:
         self.inputs["q"] = FLOAT, [*self.lead, self.rows, depth]
         keys = self.take("k", [self.columns, depth], reverse=True)
         values = self.take("v", [self.columns, width])
-        scores = self.add("MatMul", "q", keys)
+        self.trained = list("qkv")
+        scores = self.add("MatMul", self.prepare("q", depth) if draw.random() < 0.3 else "q", keys)
         for _ in range(draw.randrange(4)):
             scores = getattr(self, draw.choice(["scale", "shift", "choose", "hide", "bend"]))(scores)
         weights = self.add("Softmax", scores, axis=-1)
@@ -62,8 +63,8 @@ class Graph:
 
     def differentiate(self, result, kind, shape):
         loss = self.add("ReduceSum", self.add("Mul", result, self.tensor(kind, shape)), keepdims=0)
-        names = [f"d{name}" for name in "qkv"]
-        self.nodes.append(node("Gradient", list("qkv"), names, domain="ai.onnx.preview.training", xs=list("qkv"), y=loss))
+        names = [f"d{name}" for name in self.trained]
+        self.nodes.append(node("Gradient", self.trained, names, domain="ai.onnx.preview.training", xs=self.trained, y=loss))
         self.outputs += [(name, kind, self.inputs[name[1:]][1]) for name in names]
 
     def add(self, operator, *inputs, **attributes):
@@ -86,6 +87,12 @@ class Graph:
         self.inputs[name] = FLOAT, [*self.lead, *(matrix if stored else matrix[::-1])]
         rank = len(self.lead) + 2
         return self.add("Transpose", name, perm=[*range(rank - 2), rank - 1, rank - 2]) if stored == reverse else name
+
+    def prepare(self, queries, depth):
+        """Scales and shifts queries, so that their gradient is scaled and summed."""
+        shift = self.tensor(FLOAT, [depth])
+        self.trained.append(shift)
+        return self.add("Add", self.add("Mul", queries, self.tensor(FLOAT, self.inputs[queries][1])), shift)
 
     def scale(self, scores):
         return self.add("Mul", scores, self.constant(0.3))
