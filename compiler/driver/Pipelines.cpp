@@ -94,9 +94,9 @@ void addTaskPipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(task::createFormPhases({options.target}));
   passes.addPass(task::createSchedulePhases({options.switches.schedulePhases, options.target}));
   passes.addPass(task::createMergePhases({options.switches.mergePhases}));
-  OpPassManager &entries = passes.nest<task::ProgramOp>();
-  entries.addPass(task::createOrderPhases({options.switches.elideWaits, options.target}));
-  entries.addPass(task::createPlanMemory({options.switches.reuseMemory}));
+  passes.nest<task::ProgramOp>().addPass(task::createOrderPhases({options.switches.elideWaits, options.target}));
+  passes.addPass(task::createOverwriteOperands({options.switches.overwriteOperands}));
+  passes.nest<task::ProgramOp>().addPass(task::createPlanMemory({options.switches.reuseMemory}));
 }
 
 void addOrderCheck(OpPassManager &passes, const Options &options) {

@@ -44,6 +44,7 @@ struct Switches {
   bool schedulePhases = true;
   bool mergePhases = true;
   bool elideWaits = true;
+  bool overwriteOperands = true;
   bool reuseMemory = true;
 
   /// At level 0 only optimizations that reduce the number of programs are on.
@@ -59,7 +60,8 @@ struct Switches {
                           switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
                               switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
                                   switches.scattersInPlace = switches.donateState = switches.schedulePhases =
-                                      switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
+                                      switches.mergePhases = switches.elideWaits = switches.overwriteOperands =
+                                          switches.reuseMemory = false;
     return switches;
   }
 };
@@ -134,6 +136,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "operators that do not depend on each other come together, where workers would wait otherwise"},
     {"merge-phases", &Switches::mergePhases, "merged_phases", "what need not wait for each other is one phase"},
     {"elide-waits", &Switches::elideWaits, "elided", "workers go on where they read only what they wrote"},
+    {"overwrite", &Switches::overwriteOperands, "overwritten",
+     "results lie over operands that die where they are made"},
     {"reuse-memory", &Switches::reuseMemory, "reused", "intermediates take the bytes of those that are done"},
 };
 

@@ -21,8 +21,7 @@ Expr tile::getRowLength(tile::ComputeOp compute, unsigned rowLoops) {
   return length;
 }
 
-/// Whether the operand is read at the leading loops, one coordinate each.
-static bool isReadAtLeadingLoops(tile::ComputeOp compute, unsigned input) {
+bool tile::isReadAtLeadingLoops(ComputeOp compute, unsigned input) {
   SmallVector<Expr> indices = tile::getIndices(compute, input);
   for (auto [number, index] : llvm::enumerate(indices))
     if (index != tile::getLoopSymbol(compute.getContext(), number))

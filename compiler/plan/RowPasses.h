@@ -41,6 +41,9 @@ std::optional<llvm::SmallVector<sym::Expr>> getPassExtents(const RowPasses &pass
 /// The length of a row of this compute: the product of the extents after the row loops.
 sym::Expr getRowLength(tile::ComputeOp compute, unsigned rowLoops);
 
+/// Whether the operand is read at the leading loops, one coordinate each.
+bool isReadAtLeadingLoops(ComputeOp compute, unsigned input);
+
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_PLAN_ROWPASSES_H

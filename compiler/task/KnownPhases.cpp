@@ -30,3 +30,36 @@ int64_t KnownPhases::enter(PhaseOp phase) {
   knownAt.push_back(known);
   return phases.size() - 1;
 }
+
+/// Walks through the phases of a block, and adds what is known at each.
+static void collectKnown(Block &block, KnownPhases &known, SmallVector<llvm::BitVector> &atPhases) {
+  for (Operation &op : block) {
+    if (auto phase = dyn_cast<PhaseOp>(op)) {
+      for (int64_t before : phase.getAwaitedTiles())
+        known.awaitTiles(phase, before);
+      for (int64_t before : phase.getAllAfter())
+        known.awaitAll(before);
+      atPhases.push_back(known.get());
+      known.enter(phase);
+    } else if (auto loop = dyn_cast<LoopOp>(op)) {
+      known.meet();
+      collectKnown(loop.getBody().front(), known, atPhases);
+      known.meet();
+    } else if (auto branch = dyn_cast<BranchOp>(op)) {
+      for (int64_t before : branch.getAllAfter())
+        known.awaitAll(before);
+      llvm::BitVector around = known.get();
+      for (Region *side : {&branch.getThenBody(), &branch.getElseBody()}) {
+        collectKnown(side->front(), known, atPhases);
+        known.forget(around);
+      }
+    }
+  }
+}
+
+SmallVector<llvm::BitVector> KnownPhases::getAtPhases(ProgramOp program) {
+  KnownPhases known(program, [](SpaceOp one, SpaceOp other) { return one.isDealtAs(other); });
+  SmallVector<llvm::BitVector> atPhases;
+  collectKnown(program.getBody().front(), known, atPhases);
+  return atPhases;
+}

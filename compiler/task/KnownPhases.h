@@ -27,6 +27,8 @@ public:
   int64_t enter(PhaseOp phase);
   /// The number of the next phase.
   int64_t getNext() const { return phases.size(); }
+  /// By phases of a program with edges and deals: the phases that are known where they begin.
+  static llvm::SmallVector<llvm::BitVector> getAtPhases(ProgramOp program);
   /// Goes back to what was known before a side of a branch: its other side, and what is behind it, know no more.
   void forget(llvm::BitVector before) { known = std::move(before); }
 

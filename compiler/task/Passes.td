@@ -159,6 +159,25 @@ def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
                     Statistic<"elided", "elided", "Number of dependences that need no wait">];
 }
 
+def OverwriteOperands : Pass<"task-overwrite-operands", "::mlir::ModuleOp"> {
+  let summary = "lays results over operands that die where they are made";
+  let description = [{
+    In: phases with edges. A result has the buffer of an operand of its space if nothing else touches the operand from
+    there on, both have as many bytes, and a tile reads of the operand no more than the elements that it writes, each
+    before it is written (`plan/InPlace`: elementwise, or rows of a plan of rows). Whatever touched the operand before is
+    known to be done there, or was done by the same worker: no wait is added. The operand is an arena buffer, the result
+    another one or an output; neither is followed by a view, decides a loop or branch, or binds a size. Memory and
+    bandwidth are saved: the bytes are in the cache already, and are not fetched in order to be overwritten. Counts
+    `overwritten`.
+    ```mlir
+    task.space @gradient(%logits, %labels) to (%gradients) …
+    // →
+    task.space @gradient(%logits, %labels) to (%logits) …
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+}
+
 def PlanMemory : Pass<"task-plan-memory", "::freestone::task::ProgramOp"> {
   let summary = "writes the live range of every arena buffer";
   let description = [{

@@ -1,6 +1,6 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
-#include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/InPlace.h"
 #include "compiler/task/Passes.h"
 #include "compiler/task/ValueMemory.h"
 #include "compiler/task/VerifyState.h"
@@ -14,28 +14,8 @@ namespace freestone::task {
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::task;
-using sym::Expr;
 
 namespace {
-
-/// Whether element i of the operand is read where element i of `result` is computed, and nowhere else.
-bool isReadInPlace(tile::ComputeOp reader, unsigned input, tile::ComputeOp writer, unsigned result) {
-  if (reader.getFill(input) || reader.getNumReductions() || writer.getNumReductions() ||
-      reader.getExtents() != writer.getExtents())
-    return false;
-  std::optional<tile::LinearIndex> read = tile::getStrides(reader, input);
-  graph::TensorType type = writer.getResultType(result);
-  if (!read || !read->offset.isConstant(0) || type.getLayout())
-    return false;
-  Expr stride = Expr::constant(reader.getContext(), 1);
-  for (unsigned loop = reader.getNumLoops(); loop-- > 0;) {
-    Expr extent = reader.getExtents()[loop];
-    if (read->strides[loop] != stride && !extent.isConstant(1))
-      return false;
-    stride = stride * extent;
-  }
-  return true;
-}
 
 /// The computes of an operation: itself, or the members of a group.
 SmallVector<tile::ComputeOp> getMembers(Operation *op) {
@@ -44,22 +24,6 @@ SmallVector<tile::ComputeOp> getMembers(Operation *op) {
   if (auto compute = dyn_cast<tile::ComputeOp>(op))
     return {compute};
   return {};
-}
-
-/// Whether one member depends on another's results.
-bool dependsOn(tile::ComputeOp member, tile::ComputeOp producer) {
-  SmallVector<tile::ComputeOp> stack = {member};
-  DenseSet<Operation *> seen;
-  while (!stack.empty()) {
-    tile::ComputeOp op = stack.pop_back_val();
-    if (op == producer)
-      return true;
-    for (Value operand : op->getOperands())
-      if (auto next = operand.getDefiningOp<tile::ComputeOp>();
-          next && next->getBlock() == member->getBlock() && seen.insert(next).second)
-        stack.push_back(next);
-  }
-  return false;
 }
 
 /// Aliases the new values of one function's states with the old ones.
@@ -126,9 +90,7 @@ void StateUpdater::collectUpdates() {
       updates.push_back({&result, old.lookup(name)});
 }
 
-/// Whether the operation that computes `result` may write it over the old value, as far as it reads that itself. A tile
-/// reads the elements that it writes, each before it writes it: computes that run in several passes over a row run in
-/// no other order than that of what they need.
+/// Whether the operation that computes `result` may write it over the old value, as far as it reads that itself.
 bool StateUpdater::isComputedInPlace(Value result, Value old) {
   Operation *op = result.getDefiningOp();
   if (!old || !llvm::is_contained(getReaders(old), op))
@@ -136,23 +98,7 @@ bool StateUpdater::isComputedInPlace(Value result, Value old) {
   Value value = result;
   if (auto group = dyn_cast<tile::GroupOp>(op))
     value = group.getBody()->getTerminator()->getOperand(cast<OpResult>(result).getResultNumber());
-  auto writer = value.getDefiningOp<tile::ComputeOp>();
-  if (!writer)
-    return false;
-  SmallVector<tile::ComputeOp> members = getMembers(op);
-  bool isOnePass = llvm::none_of(members, [](tile::ComputeOp member) { return member.getNumReductions() > 0; });
-  for (tile::ComputeOp member : members) {
-    if (llvm::is_contained(llvm::map_range(member.getReads(), getMemory), old))
-      return false;
-    for (auto [input, operand] : llvm::enumerate(member.getInputs())) {
-      if (getMemory(operand) != old)
-        continue;
-      bool isBefore = dependsOn(writer, member) || (isOnePass && member->isBeforeInBlock(writer));
-      if (!isBefore || !isReadInPlace(member, input, writer, cast<OpResult>(value).getResultNumber()))
-        return false;
-    }
-  }
-  return true;
+  return tile::areReadWhereWritten(getMembers(op), value, [&](Value operand) { return getMemory(operand) == old; });
 }
 
 /// Moves the operation behind all readers of the old value, unless one of them needs its results or overwrites its

@@ -38,6 +38,7 @@ SWITCHES = {
     "share": "duplicates",
     "merge-phases": "merged_phases",
     "elide-waits": "elided",
+    "overwrite": "overwritten",
     "reuse-memory": "reused",
 }
 # test/training/switches.py tests those of training steps.
