@@ -79,14 +79,22 @@ private:
   SmallVector<Edge> edges;
 };
 
+/// Whether another compute reads the tensor that is no contraction.
+bool isReadAlong(Value tensor, ComputeOp op) {
+  return llvm::any_of(tensor.getUsers(), [&](Operation *user) {
+    auto other = dyn_cast<ComputeOp>(user);
+    return other && other != op && !getContractionDims(other);
+  });
+}
+
 /// A weighted sum over every row, such as that of gradients times the scale of a normalization: as a contraction it
-/// would have one column.
+/// would have one column. Rows that are given and read by nothing else are a matrix, whose product has better tilings.
 bool isWeightedSum(ComputeOp op) {
   ContractionDims dims = *getContractionDims(op);
   Value rows = op.getInputs()[dims.rhs];
   std::optional<LinearIndex> linear = getStrides(op, dims.rhs);
   return dims.m.empty() && op.getInputType(dims.lhs).getRank() == 1 && linear && linear->strides.back().isConstant(1) &&
-         !isa<BlockArgument>(rows) && !isWeightOnly(rows);
+         !isWeightOnly(rows) && (!isa<BlockArgument>(rows) || isReadAlong(rows, op));
 }
 
 Fuser::Fuser(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted)

@@ -120,3 +120,21 @@ func.func @one_tile(%x: !graph.tensor<[64], f32>, %p: !graph.tensor<[64], f32>) 
   %y = graph.binary mul %p, %b : !graph.tensor<[64], f32>
   return %y : !graph.tensor<[64], f32>
 }
+
+// -----
+
+// A weighted sum over rows that others read is one of their passes, whoever gives the rows.
+// CHECK-LABEL: func.func @weighted
+// CHECK:         tile.group {
+// CHECK:           tile.compute [b, c] [parallel, reduction]
+// CHECK:           tile.compute [b, c] [parallel, parallel]
+// CHECK-NOT:     tile.compute
+// CHECK:         return
+func.func @weighted(%g: !graph.tensor<[b, c], f32>, %w: !graph.tensor<[c], f32>) -> !graph.tensor<[b, c], f32> {
+  %wb = graph.broadcast %w dims [1] : !graph.tensor<[c], f32> -> !graph.tensor<[b, c], f32>
+  %p = graph.binary mul %g, %wb : !graph.tensor<[b, c], f32>
+  %s = graph.reduce add %p axes [1] : !graph.tensor<[b, c], f32>
+  %sb = graph.broadcast %s dims [0] : !graph.tensor<[b], f32> -> !graph.tensor<[b, c], f32>
+  %y = graph.binary sub %g, %sb : !graph.tensor<[b, c], f32>
+  return %y : !graph.tensor<[b, c], f32>
+}
