@@ -42,7 +42,7 @@ private:
     /// The loops over the row's elements; several if they are not merged.
     SmallVector<Expr> extents;
     unsigned lanes;
-    /// Vectors that are computed side by side, each with accumulators of its own: those of one stand together.
+    /// Vectors that are computed side by side, each with accumulators of its own.
     unsigned sideBySide;
   };
 
@@ -62,8 +62,13 @@ private:
   void emitPass(unsigned number);
   SmallVector<Value> emitLoops(Pass &pass, Elements outer, ValueRange accumulators);
   SmallVector<Value> emitRun(Pass &pass, const Elements &outer, ValueRange accumulators);
-  SmallVector<Value> emitVectors(Pass &pass, const Elements &outer, Value &from, unsigned count,
+  SmallVector<Value> emitVectors(Pass &pass, const Elements &outer, Value from, Value end, unsigned count,
                                  ValueRange accumulators);
+  SmallVector<Value> emitSideBySide(Pass &pass, const Elements &outer, Value end, ValueRange accumulators);
+  SmallVector<Value> emitIf(Value condition, ValueRange accumulators, llvm::function_ref<SmallVector<Value>()> update);
+  Value isBehind(Value column, Value other) {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, column, other);
+  }
   SmallVector<Value> emitElements(Pass &pass, const Elements &elements, ValueRange accumulators);
   Elements getElements(const Pass &pass, const Elements &outer, Value column, Value mask);
   LanePoints getPoints(tile::ComputeOp compute, const Elements &elements);
@@ -190,27 +195,20 @@ void RowEmitter::emitPass(unsigned number) {
             getLoops(number),
             static_cast<unsigned>(tiling.getLanes()[number]),
             static_cast<unsigned>(tiling.getAccumulators()[number])};
-  SmallVector<Value> start, accumulators;
+  SmallVector<Value> accumulators;
   for (const RowPasses::Entry &entry : passes.entries) {
     if (entry.role != RowRole::reduction || entry.pass != number)
       continue;
     Reduction &reduction = pass.reductions.emplace_back(
-        Reduction{LaneReduction(emission, entry.compute, pass.lanes), static_cast<unsigned>(start.size())});
-    llvm::append_range(start, reduction.lanes.getStart());
+        Reduction{LaneReduction(emission, entry.compute, pass.lanes), static_cast<unsigned>(accumulators.size())});
+    llvm::append_range(accumulators, reduction.lanes.getStart());
   }
-  for (unsigned vector = 0; vector < pass.sideBySide; ++vector)
-    llvm::append_range(accumulators, start);
   accumulators = emitLoops(pass, {{}, emission.getConstant(0)}, accumulators);
 
   for (Reduction &reduction : pass.reductions) {
     tile::ComputeOp compute = reduction.lanes.getCompute();
     LanePoints row = getPoints(compute, {});
-    auto getAccumulators = [&](unsigned vector) {
-      return ArrayRef(accumulators).slice(vector * start.size() + reduction.first, compute.getNumResults());
-    };
-    SmallVector<Value> kept = llvm::to_vector(getAccumulators(0));
-    for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
-      kept = reduction.lanes.emitCombined(kept, getAccumulators(vector));
+    ArrayRef<Value> kept = ArrayRef(accumulators).slice(reduction.first, compute.getNumResults());
     SmallVector<Value> results = reduction.lanes.emitResults(row, kept, emission.getSize(pass.extents.back()));
     for (auto [tensor, value] : llvm::zip_equal(compute.getResults(), results)) {
       computed[tensor] = value;
@@ -246,60 +244,87 @@ RowEmitter::Elements RowEmitter::getElements(const Pass &pass, const Elements &o
   return elements;
 }
 
-/// Whole vectors of the innermost loop, unrolled by `count`, from the column `from`, which advances past them; returns
-/// the accumulators of all vectors.
-SmallVector<Value> RowEmitter::emitVectors(Pass &pass, const Elements &outer, Value &from, unsigned count,
+/// Whole vectors of the innermost loop, `count` in each turn with accumulators of their own, from the column `from` up
+/// to `end`; returns the accumulators of all of them.
+SmallVector<Value> RowEmitter::emitVectors(Pass &pass, const Elements &outer, Value from, Value end, unsigned count,
                                            ValueRange accumulators) {
-  size_t each = accumulators.size() / pass.sideBySide;
-  Value width = emission.getConstant(count * pass.lanes),
-        left = emission.subtract(emission.getSize(pass.extents.back()), from);
-  Value end = emission.add(from, emission.multiply(emission.divide(left, width), width));
-  auto loop = scf::ForOp::create(builder, location, from, end, width, accumulators.take_front(count * each));
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> next;
-    for (unsigned vector = 0; vector < count; ++vector) {
-      Value column = emission.add(loop.getInductionVar(), emission.getConstant(vector * pass.lanes));
-      llvm::append_range(next, emitElements(pass, getElements(pass, outer, column, {}),
-                                            loop.getRegionIterArgs().slice(vector * each, each)));
-    }
-    // Without accumulators the loop has its terminator already.
-    if (!next.empty())
-      scf::YieldOp::create(builder, location, next);
+  size_t each = accumulators.size() / count;
+  Value width = emission.getConstant(count * pass.lanes);
+  auto loop = scf::ForOp::create(builder, location, from, end, width, accumulators);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next;
+  for (unsigned vector = 0; vector < count; ++vector) {
+    Value column = emission.add(loop.getInductionVar(), emission.getConstant(vector * pass.lanes));
+    llvm::append_range(next, emitElements(pass, getElements(pass, outer, column, {}),
+                                          loop.getRegionIterArgs().slice(vector * each, each)));
   }
-  from = end;
-  SmallVector<Value> behind = llvm::to_vector_of<Value>(loop.getResults());
-  llvm::append_range(behind, accumulators.drop_front(count * each));
-  return behind;
+  // Without accumulators the loop has its terminator already.
+  if (!next.empty())
+    scf::YieldOp::create(builder, location, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-/// The innermost loop: whole vectors, several side by side if the tiling says so, then one masked.
-SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, ValueRange accumulators) {
-  Value column = emission.getConstant(0);
-  SmallVector<Value> behind = llvm::to_vector_of<Value>(accumulators);
-  if (pass.sideBySide > 1)
-    behind = emitVectors(pass, outer, column, pass.sideBySide, behind);
-  behind = emitVectors(pass, outer, column, 1, behind);
-  if (pass.lanes == 1)
-    return behind;
+/// Vectors side by side, up to the column `end`. Their accumulators are combined in order behind them: a row that is
+/// too short for them has none to combine.
+SmallVector<Value> RowEmitter::emitSideBySide(Pass &pass, const Elements &outer, Value end, ValueRange accumulators) {
+  return emitIf(isBehind(end, emission.getConstant(0)), accumulators, [&] {
+    SmallVector<Value> all = llvm::to_vector_of<Value>(accumulators);
+    for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
+      for (Reduction &reduction : pass.reductions)
+        llvm::append_range(all, reduction.lanes.getStart());
+    all = emitVectors(pass, outer, emission.getConstant(0), end, pass.sideBySide, all);
+    SmallVector<Value> combined;
+    for (Reduction &reduction : pass.reductions) {
+      auto getAccumulators = [&](unsigned vector) {
+        return ArrayRef(all).slice(vector * accumulators.size() + reduction.first,
+                                   tile::ComputeOp(reduction.lanes.getCompute()).getNumResults());
+      };
+      SmallVector<Value> kept = llvm::to_vector(getAccumulators(0));
+      for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
+        kept = reduction.lanes.emitCombined(kept, getAccumulators(vector));
+      llvm::append_range(combined, kept);
+    }
+    return combined;
+  });
+}
 
-  ArrayRef<Value> first = ArrayRef(behind).take_front(behind.size() / pass.sideBySide);
-  Value left = emission.subtract(emission.getSize(pass.extents.back()), column);
-  Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, emission.getConstant(0));
-  auto branch =
-      scf::IfOp::create(builder, location, TypeRange(ValueRange(first)), some, /*withElseRegion=*/!first.empty());
+/// Updates accumulators under a condition.
+SmallVector<Value> RowEmitter::emitIf(Value condition, ValueRange accumulators,
+                                      llvm::function_ref<SmallVector<Value>()> update) {
+  auto branch = scf::IfOp::create(builder, location, accumulators.getTypes(), condition,
+                                  /*withElseRegion=*/!accumulators.empty());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> next =
-      emitElements(pass, getElements(pass, outer, column, emission.getTailMask(pass.lanes, left)), first);
+  SmallVector<Value> next = update();
   if (!next.empty()) {
     scf::YieldOp::create(builder, location, next);
     builder.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(builder, location, first);
+    scf::YieldOp::create(builder, location, accumulators);
   }
-  llvm::copy(branch.getResults(), behind.begin());
-  return behind;
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
+/// The innermost loop: whole vectors, several side by side if the tiling says so, then a masked one.
+SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, ValueRange accumulators) {
+  Value extent = emission.getSize(pass.extents.back()), column = emission.getConstant(0);
+  auto getEnd = [&](unsigned vectors) {
+    Value width = emission.getConstant(vectors * pass.lanes);
+    return emission.multiply(emission.divide(extent, width), width);
+  };
+  SmallVector<Value> behind = llvm::to_vector_of<Value>(accumulators);
+  if (pass.sideBySide > 1) {
+    column = getEnd(pass.sideBySide);
+    behind = emitSideBySide(pass, outer, column, behind);
+  }
+  Value end = getEnd(1);
+  behind = emitVectors(pass, outer, column, end, 1, behind);
+  if (pass.lanes == 1)
+    return behind;
+  Value left = emission.subtract(extent, end);
+  return emitIf(isBehind(extent, end), behind, [&] {
+    return emitElements(pass, getElements(pass, outer, end, emission.getTailMask(pass.lanes, left)), behind);
+  });
 }
 
 /// All computes of a pass at some elements; returns the updated accumulators.
