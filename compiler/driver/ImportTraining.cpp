@@ -1,6 +1,7 @@
 #include "compiler/driver/ImportTraining.h"
 
 #include "compiler/artifact/BuildDescriptor.h"
+#include "compiler/grad/Differentiate.h"
 #include "compiler/grad/Rematerialise.h"
 #include "compiler/step/ParameterLayouts.h"
 #include "mlir/IR/Verifier.h"
@@ -201,6 +202,9 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   step::ParameterLayouts layouts(main, result.parameters, isPlain ? 0 : training.panelWidth);
   layouts.applyTo(main);
   layouts.applyTo(evaluate);
+  bool recomputes = training.recompute != "none";
+  if (recomputes)
+    main->setAttr(grad::recomputesAttr, UnitAttr::get(context));
   step::StepFunctions functions{main, {}, evaluate, {}};
   if (training.step.accumulate) {
     functions.accumulate = main.clone();
@@ -228,10 +232,12 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   for (func::FuncOp graph : {lossGraph, optimizerGraph})
     if (graph)
       graph.erase();
-  if (training.recompute != "none") {
-    requestRecompute(functions.step, training);
-    if (functions.accumulate)
-      requestRecompute(functions.accumulate, training);
+  if (recomputes) {
+    for (func::FuncOp function : {functions.step, functions.accumulate})
+      if (function) {
+        function->removeAttr(grad::recomputesAttr);
+        requestRecompute(function, training);
+      }
   }
   if (failed(mlir::verify(module)))
     return fail(ImportError::Kind::Internal, "the training step is not valid: " + diagnostics);

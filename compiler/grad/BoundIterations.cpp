@@ -17,13 +17,12 @@ static SmallVector<Value> collectNothing(GraphBuilder &builder, TypeRange types)
 FailureOr<SmallVector<Value>> boundIterations(graph::WhileOp op) {
   std::optional<sym::Expr> limit = op.getLimit();
   if (!limit)
-    return refuseGradient(op, "it has no gradient, as data decide when it ends, and it may go on for ever; give it a "
-                              "limit that is a constant or a size (--max-trip), or freeze what comes before it");
+    return refuseGradient(op, withoutLimit);
   Block &body = op.getBody().front();
   TypeRange within = TypeRange(body.getArgumentTypes()).drop_front();
-  if (op.getTrip() || op.getCarried().getTypes() != within)
-    return refuseGradient(op, "it has no gradient, as the sizes in it change from one iteration to the next; give it at "
-                              "most 64 iterations, a constant, so that it is unrolled, or freeze what comes before it");
+  if (op.getCarried().getTypes() != within)
+    return refuseGradient(op, "it has no gradient, as sizes in it depend on data; give it at most 64 iterations, a "
+                              "constant, so that it is unrolled, or freeze what comes before it");
   GraphBuilder builder(op.getLoc(), op);
   Operation *end = body.getTerminator();
   size_t states = op.getCarried().size();

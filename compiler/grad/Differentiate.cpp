@@ -1,5 +1,6 @@
 #include "compiler/grad/Differentiate.h"
 #include "compiler/grad/Rule.h"
+#include "compiler/grad/ScanStates.h"
 #include "compiler/grad/Sweep.h"
 #include "compiler/grad/WidenGradient.h"
 
@@ -48,6 +49,7 @@ FailureOr<SmallVector<Value>> differentiate(Value loss, ArrayRef<Value> wantedVa
   if (!seed)
     seeds[0].gradient = builder.splat(1, type).value();
   FailureOr<SmallVector<Value>> gradients = sweep(block, seeds, wanted);
+  forgetKept(block.getParentOp());
   if (failed(gradients))
     return failure();
 

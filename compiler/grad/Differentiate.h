@@ -4,6 +4,7 @@
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/LogicalResult.h"
 
 namespace freestone::grad {
@@ -25,6 +26,10 @@ namespace freestone::grad {
 /// The appended program is one of the graph level like any other: it may be differentiated again.
 llvm::FailureOr<llvm::SmallVector<mlir::Value>> differentiate(mlir::Value loss, llvm::ArrayRef<mlir::Value> wanted,
                                                               mlir::Value seed = {});
+
+/// On a function: the backward passes of its scans and loops compute products again, so that of each iteration only the
+/// carried values are kept.
+inline constexpr llvm::StringLiteral recomputesAttr = "grad.recomputes";
 
 /// Whether a value can have a gradient: its elements are floats.
 bool isDifferentiable(mlir::Value value);

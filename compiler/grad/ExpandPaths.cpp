@@ -2,6 +2,7 @@
 #include "compiler/dialect/sym/Substitute.h"
 #include "compiler/expressions/Composites.h"
 #include "compiler/grad/BoundIterations.h"
+#include "compiler/grad/GrowingStates.h"
 #include "compiler/grad/Rule.h"
 #include "compiler/grad/ScanStates.h"
 #include "compiler/grad/Sweep.h"
@@ -38,13 +39,21 @@ static FailureOr<SmallVector<Value>> inlineCall(graph::CallOp call) {
                              [&](Value result) { return mapping.lookupOrDefault(result); });
 }
 
+static FailureOr<SmallVector<Value>> keepGrowing(graph::WhileOp loop) {
+  size_t given = loop->getNumResults();
+  FailureOr<graph::WhileOp> keeping = keepGrowingStates(loop);
+  if (failed(keeping))
+    return failure();
+  return SmallVector<Value>(keeping->getResults().take_front(given));
+}
+
 LogicalResult expandPaths(Block &block, MutableArrayRef<Seed> seeds, MutableArrayRef<Value> wanted) {
   auto expand = [&](Operation *op) -> FailureOr<SmallVector<Value>> {
     OpBuilder builder(op);
     if (auto call = dyn_cast<graph::CallOp>(op))
       return inlineCall(call);
     if (auto loop = dyn_cast<graph::WhileOp>(op))
-      return boundIterations(loop);
+      return isGrowing(loop) ? keepGrowing(loop) : boundIterations(loop);
     if (auto scan = dyn_cast<graph::ScanOp>(op))
       return SmallVector<Value>(keepStates(scan).getResults().take_front(op->getNumResults()));
     return expressions::decompose(op, builder);
@@ -56,7 +65,8 @@ LogicalResult expandPaths(Block &block, MutableArrayRef<Seed> seeds, MutableArra
       bool isExpanded = isa<graph::CallOp, graph::CompositeOpInterface>(op) && !RuleTable::get().find(&op) &&
                         llvm::any_of(op.getOperands(), [&](Value operand) { return active.contains(operand); });
       auto scan = dyn_cast<graph::ScanOp>(op);
-      if ((isExpanded || isa<graph::WhileOp>(op) || (scan && !keepsStates(scan))) &&
+      auto loop = dyn_cast<graph::WhileOp>(op);
+      if ((isExpanded || (loop && !keepsGrowingStates(loop)) || (scan && !keepsStates(scan))) &&
           llvm::any_of(op.getResults(), [&](Value result) { return active.contains(result); }))
         next = &op;
     }

@@ -7,7 +7,8 @@ def Differentiate : Pass<"graph-differentiate", "::mlir::func::FuncOp"> {
   let summary = "appends the gradients of a function's first result as further results";
   let description = [{
     In: a graph whose first result is a float of rank 0. Out: the same with one more result for each name in `wrt`: the
-    gradient with respect to the argument of that `graph.name` or number, or to the weight of that name.
+    gradient with respect to the argument of that `graph.name` or number, or to the weight of that name. With
+    `grad.recomputes` on the function, loops keep no products of their iterations.
     ```mlir
     func.func @main(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[], f32> {
       %y = graph.unary exp %x : !graph.tensor<[n], f32>

@@ -13,6 +13,7 @@ const RuleTable &RuleTable::get() {
     addControlFlowRules(rules);
     addConvolutionRules(rules);
     addElementwiseRules(rules);
+    addGrowingLoopRules(rules);
     addIndexingRules(rules);
     addOrderingRules(rules);
     addReductionRules(rules);

@@ -74,6 +74,7 @@ void addContractionRules(RuleTable &table);
 void addControlFlowRules(RuleTable &table);
 void addConvolutionRules(RuleTable &table);
 void addElementwiseRules(RuleTable &table);
+void addGrowingLoopRules(RuleTable &table);
 void addIndexingRules(RuleTable &table);
 void addOrderingRules(RuleTable &table);
 void addReductionRules(RuleTable &table);

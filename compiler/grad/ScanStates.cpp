@@ -1,21 +1,23 @@
 #include "compiler/grad/ScanStates.h"
 
+#include "compiler/grad/Differentiate.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
 using namespace freestone;
 
-static constexpr StringLiteral keptAttr = "grad.keeps_states";
-
 SmallVector<Value> grad::getCostly(Block &body) {
   SmallVector<Value> costly;
+  if (body.getParentOp()->getParentOfType<func::FuncOp>()->hasAttr(recomputesAttr))
+    return costly;
   for (Operation &op : body)
     if (isa<graph::ContractOp, graph::ConvolveOp>(op))
       costly.push_back(op.getResult(0));
   return costly;
 }
 
-bool grad::keepsStates(graph::ScanOp op) { return op->hasAttr(keptAttr); }
+bool grad::keepsStates(graph::ScanOp op) { return op->hasAttr(keepsStatesAttr); }
 
 graph::ScanOp grad::keepStates(graph::ScanOp op) {
   Operation *yield = op.getBody().front().getTerminator();
@@ -34,7 +36,11 @@ graph::ScanOp grad::keepStates(graph::ScanOp op) {
   yield->setOperands(values);
   OpBuilder builder(op);
   auto keeping = graph::ScanOp::create(builder, op.getLoc(), results, op.getCarried(), op.getScanned());
-  keeping->setAttr(keptAttr, builder.getUnitAttr());
+  keeping->setAttr(keepsStatesAttr, builder.getUnitAttr());
   keeping.getBody().takeBody(op.getBody());
   return keeping;
+}
+
+void grad::forgetKept(Operation *function) {
+  function->walk([](Operation *op) { op->removeAttr(keepsStatesAttr); });
 }

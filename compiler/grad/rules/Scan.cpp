@@ -1,5 +1,6 @@
 // The gradient of a scan: a scan of its steps in the opposite order, which computes each of them again from the carried
 // values with which it began, and from its costly values.
+#include "compiler/grad/CapturedPart.h"
 #include "compiler/grad/Differentiate.h"
 #include "compiler/grad/Rule.h"
 #include "compiler/grad/ScanStates.h"
@@ -20,30 +21,20 @@ public:
   LogicalResult build();
 
 private:
-  /// The gradient of a captured value: the sum over all steps of a part of each.
-  struct Captured {
-    Value value;
-    /// Its part is made by these from the contraction; empty and null where parts are summed step by step.
-    SmallVector<Operation *> movement;
-    graph::ContractOp contraction;
-  };
-
   Tensor reversed(Tensor x) { return slice(x, 0, x.dim(0) - 1, x.dim(0), -1); }
   Tensor zeros(Value like) { return backward.builder.splat(0, cast<graph::TensorType>(like.getType())); }
   /// The results but for those that are kept for this gradient.
   size_t getNumGiven() { return op->getNumResults() - states - getCostly(op.getBody().front()).size(); }
   void collectInputs();
   LogicalResult buildBody();
-  void findContraction(Captured &captured, Value part);
   void finish();
-  Tensor contractAll(const Captured &captured, Tensor lhs, Tensor rhs);
 
   graph::ScanOp op;
   Backward &backward;
   size_t states;
   /// Carried and scanned values with gradients, by number, and what the steps take from outside.
   SmallVector<unsigned> carried, scanned, collected;
-  SmallVector<Captured> captured;
+  SmallVector<CapturedPart> captured;
   SmallVector<Value> initial, sequences;
   /// Holds the body until the types of all results are known.
   graph::ScanOp unfinished;
@@ -82,19 +73,6 @@ void ScanGradient::collectInputs() {
       captured.push_back({value, {}, {}});
 }
 
-/// A part that moves the elements of a contraction within a step: all steps are contracted together, later.
-void ScanGradient::findContraction(Captured &of, Value part) {
-  SmallVector<Operation *> movement;
-  Operation *made = part.getDefiningOp();
-  for (; isa_and_nonnull<graph::TransposeOp, graph::ReshapeOp>(made); made = made->getOperand(0).getDefiningOp())
-    movement.push_back(made);
-  auto contraction = dyn_cast_or_null<graph::ContractOp>(made);
-  if (!contraction || contraction->getBlock() != &unfinished.getBody().front())
-    return;
-  of.contraction = contraction;
-  of.movement.assign(movement.rbegin(), movement.rend());
-}
-
 LogicalResult ScanGradient::buildBody() {
   unfinished = graph::ScanOp::create(backward.builder, TypeRange(), ValueRange(), sequences);
   IRMapping mapping;
@@ -109,7 +87,7 @@ LogicalResult ScanGradient::buildBody() {
   for (unsigned index : carried)
     seeds.push_back({outputs[index], block.insertArgument(position++, outputs[index].getType(), op.getLoc())});
   unsigned sums = position;
-  for (const Captured &each : captured)
+  for (const CapturedPart &each : captured)
     block.insertArgument(position++, each.value.getType(), op.getLoc());
   for (unsigned index : collected)
     seeds.push_back({outputs[index], block.insertArgument(position++, outputs[index].getType(), op.getLoc())});
@@ -120,7 +98,7 @@ LogicalResult ScanGradient::buildBody() {
     wanted.push_back(own[index]);
   for (unsigned index : scanned)
     wanted.push_back(own[states + index]);
-  for (const Captured &each : captured)
+  for (const CapturedPart &each : captured)
     wanted.push_back(each.value);
   if (failed(expandPaths(block, seeds, wanted)))
     return failure();
@@ -144,7 +122,7 @@ LogicalResult ScanGradient::buildBody() {
   for (auto [number, each] : llvm::enumerate(captured)) {
     Value part = (*found)[carried.size() + scanned.size() + number], sum = block.getArgument(sums + number);
     if (part)
-      findContraction(each, part);
+      each.findContraction(part, block);
     if (each.contraction) {
       rest.push_back(each.contraction.getLhs());
       rest.push_back(each.contraction.getRhs());
@@ -162,42 +140,19 @@ LogicalResult ScanGradient::buildBody() {
   return success();
 }
 
-/// The contraction over the steps as well.
-Tensor ScanGradient::contractAll(const Captured &of, Tensor lhs, Tensor rhs) {
-  auto later = [](ArrayRef<int64_t> dims, bool withSteps) {
-    SmallVector<int64_t> shifted;
-    if (withSteps)
-      shifted.push_back(0);
-    for (int64_t dim : dims)
-      shifted.push_back(dim + 1);
-    return shifted;
-  };
-  graph::ContractOp step = of.contraction;
-  GraphBuilder &builder = backward.builder;
-  Value all = graph::ContractOp::create(builder, lhs.value(), rhs.value(), later(step.getLhsBatch(), false),
-                                        later(step.getRhsBatch(), false), later(step.getLhsContract(), true),
-                                        later(step.getRhsContract(), true));
-  for (Operation *moved : of.movement) {
-    IRMapping mapping;
-    mapping.map(moved->getOperand(0), all);
-    all = builder.clone(*moved, mapping)->getResult(0);
-  }
-  return backward.tensor(all);
-}
-
 void ScanGradient::finish() {
   auto next = results.begin();
   for (unsigned index : carried)
     backward.add(op.getCarried()[index], backward.tensor(*next++));
-  for (const Captured &each : captured)
+  for (const CapturedPart &each : captured)
     if (!each.contraction)
       backward.add(each.value, backward.tensor(*next++));
   for (unsigned index : scanned)
     backward.add(op.getScanned()[index], reversed(backward.tensor(*next++)));
-  for (const Captured &each : captured)
+  for (const CapturedPart &each : captured)
     if (each.contraction) {
       Tensor lhs = backward.tensor(*next++), rhs = backward.tensor(*next++);
-      backward.add(each.value, contractAll(each, lhs, rhs));
+      backward.add(each.value, each.contractAll(lhs, rhs));
     }
 }
 
