@@ -47,6 +47,8 @@ std::map<std::string, int64_t> driver::collectCounters(ModuleOp module) {
       counters["elided"] += phase.getSameAfter().size();
     }
     counters["reused"] += countReused(entry);
+    if (auto order = entry->getAttrOfType<StringAttr>("task.order"))
+      ++counters["order_" + order.str()];
   }
   return counters;
 }

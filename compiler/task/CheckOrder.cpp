@@ -17,6 +17,11 @@ public:
   using CheckOrderBase::CheckOrderBase;
 
   void runOnOperation() override {
+    bool isProved = !findUnproved(getOperation());
+    proved += isProved;
+    getOperation()->setAttr("task.order", StringAttr::get(&getContext(), isProved ? "proved" : "sampled"));
+    if (isProved && !alwaysSamples)
+      return;
     OrderProof proof(getOperation(), workers);
     runs += proof.getRuns();
     std::optional<std::string> fault = proof.findConflict();

@@ -1,5 +1,7 @@
 #include "compiler/task/Execution.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::task;
@@ -7,9 +9,21 @@ using namespace freestone::task;
 /// Enough for every pair of slices that rotate.
 static constexpr int64_t mostTrips = 3;
 
+static SmallVector<Operation *> getDeciders(ProgramOp program) {
+  SmallVector<Operation *> deciders;
+  program.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto loop = dyn_cast<LoopOp>(op);
+    if (isa<BranchOp>(op) || (loop && loop.getCondition()))
+      deciders.push_back(op);
+  });
+  return deciders;
+}
+
 Execution::Execution(ProgramOp program, Valuation valueOf, int64_t way) : valueOf(valueOf), way(way) {
   for (auto [number, phase] : llvm::enumerate(program.getPhases()))
     numbers[phase] = number;
+  for (auto [number, op] : llvm::enumerate(getDeciders(program)))
+    deciders[op] = number;
   int64_t loops = 0;
   program.walk([&](LoopOp loop) { loops = std::max<int64_t>(loops, loop.getNumber() + 1); });
   trips.assign(loops, 0);
@@ -25,16 +39,41 @@ void Execution::addBlock(Block &block) {
       addLoop(loop);
     } else if (auto branch = dyn_cast<BranchOp>(op)) {
       addStep(branch);
-      addBlock((decided++ + way) % 2 ? branch.getElseBody().front() : branch.getThenBody().front());
+      addBlock(decide(branch) ? branch.getThenBody().front() : branch.getElseBody().front());
     }
   }
+}
+
+/// Decisions have numbers, which are odd or even in turns from iteration to iteration. Any two differ in one of their
+/// bits, by which each way from the fourth on decides, or by its opposite.
+bool Execution::decide(Operation *op) {
+  if (way == 2 || way == 3)
+    return way == 2;
+  int64_t iteration = 0;
+  for (auto loop = op->getParentOfType<LoopOp>(); loop; loop = loop->getParentOfType<LoopOp>())
+    iteration = iteration * mostTrips + trips[loop.getNumber()];
+  int64_t number = deciders.lookup(op) + iteration * static_cast<int64_t>(deciders.size() | 1);
+  int64_t bit = way < 2 ? 0 : way / 2 - 1;
+  return ((number >> bit) + way) % 2 == 0;
+}
+
+int64_t Execution::countWays(ProgramOp program) {
+  int64_t most = 0;
+  SmallVector<Operation *> deciders = getDeciders(program);
+  for (Operation *op : deciders) {
+    int64_t iterations = 1;
+    for (auto loop = op->getParentOfType<LoopOp>(); loop; loop = loop->getParentOfType<LoopOp>())
+      iterations *= mostTrips;
+    most = std::max(most, iterations * static_cast<int64_t>(deciders.size() | 1));
+  }
+  return most == 0 ? 1 : most <= 2 ? ways : ways + 2 * (llvm::Log2_64_Ceil(most) - 1);
 }
 
 /// Each iteration, and leaving the loop, begins with a step of the loop.
 void Execution::addLoop(LoopOp loop) {
   std::optional<sym::ExprAttr> size = loop.getTrips();
-  int64_t count = std::min(size ? size->getExpr().evaluate(valueOf).value_or(0) : mostTrips, mostTrips);
-  if (loop.getCondition() && (decided++ + way) % 2)
+  int64_t count = std::min(size ? size->getExpr().evaluate(valueOf).value_or(mostTrips) : mostTrips, mostTrips);
+  if (loop.getCondition() && !decide(loop))
     count = 0;
   int64_t &trip = trips[loop.getNumber()], &begin = begins[loop.getNumber()];
   for (trip = 0; trip < count; ++trip) {

@@ -13,11 +13,14 @@ class Execution {
 public:
   using Valuation = llvm::function_ref<std::optional<int64_t>(llvm::StringRef)>;
 
-  /// The ways in which data decide: sides of branches alternate, from one or the other on; loops that data end do so at
-  /// once, or after some iterations.
-  static constexpr int64_t ways = 2;
-  /// Loops have at most some iterations.
+  /// The ways in which data decide: sides of branches alternate, from one or the other on, or are the same ones; loops
+  /// that data end do so at once, or after some iterations.
+  static constexpr int64_t ways = 4;
+  /// Loops have at most some iterations; so many, where their number is unknown. Ways from `ways` on let every two
+  /// decisions fall out in each combination, up to `countWays`.
   Execution(ProgramOp program, Valuation valueOf, int64_t way);
+  /// The ways in which any two decisions of such an execution fall out in each combination; 1 without any.
+  static int64_t countWays(ProgramOp program);
 
   /// A phase; or a loop or branch, when it is decided.
   struct Step {
@@ -44,7 +47,12 @@ private:
   void addStep(mlir::Operation *op, int64_t phase = -1) { steps.push_back({op, phase, trips, begins}); }
 
   Valuation valueOf;
-  int64_t way, decided = 0;
+  /// What data decide: the first side of a branch, or that a loop begins.
+  bool decide(mlir::Operation *op);
+
+  int64_t way;
+  /// The loops and branches that data decide, by their order in the text.
+  llvm::DenseMap<mlir::Operation *, int64_t> deciders;
   llvm::DenseMap<mlir::Operation *, int64_t> numbers;
   llvm::SmallVector<int64_t, 2> trips, begins;
   std::vector<Step> steps;

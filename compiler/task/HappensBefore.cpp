@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/task/BufferOwners.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -36,7 +37,11 @@ public:
       ++index;
     }
     views = program.getViews();
-    findOwners(program);
+    for (auto [buffer, loop] : findOwners(program))
+      owners[places.lookup(buffer).buffer] = loop;
+    for (auto [number, phase] : llvm::enumerate(program.getPhases()))
+      if (phase.getBinds())
+        binders.push_back(number);
     SmallVector<BufferOp, 8> buffers = program.getBuffers();
     for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
       if (symbol.getSource() == SymbolSource::runtime)
@@ -47,8 +52,10 @@ public:
     step = number;
     begins = executed.begins;
     placeViews(executed);
-    if (auto phase = dyn_cast<PhaseOp>(executed.op))
+    if (auto phase = dyn_cast<PhaseOp>(executed.op)) {
+      addDeals(phase, executed.phase);
       return add(phase);
+    }
     auto loop = dyn_cast<LoopOp>(executed.op);
     Value condition = loop ? loop.getCondition() : cast<BranchOp>(executed.op).getCondition();
     if (condition)
@@ -63,32 +70,6 @@ private:
   struct Place {
     int64_t buffer, memory, offset, bytes;
   };
-
-  /// The loops within whose iterations buffers live.
-  void findOwners(ProgramOp program) {
-    auto findLoop = [](Operation *op) {
-      auto loop = op->getParentOfType<LoopOp>();
-      return loop ? loop.getOperation() : nullptr;
-    };
-    auto isIn = [](Operation *loop, Operation *other) { return !loop || (other && loop->isAncestor(other)); };
-    auto restrict = [&](Value operand, Operation *loop) {
-      auto [known, isNew] = owners.try_emplace(places.lookup(findBuffer(operand).getBuffer()).buffer, loop);
-      while (!isIn(known->second, loop))
-        known->second = findLoop(known->second);
-    };
-    for (PhaseOp phase : program.getPhases())
-      for (SpaceOp space : phase.getSpaces())
-        for (Value operand : space->getOperands())
-          restrict(operand, findLoop(phase));
-    // What follows a loop's iterations lives around it; so does what it reads before each.
-    program.walk([&](LoopOp loop) {
-      for (ViewOp view : views)
-        if (view.getLoop() == loop.getNumber())
-          restrict(view.getSource(), findLoop(loop));
-      if (Value condition = loop.getCondition())
-        restrict(condition, findLoop(loop));
-    });
-  }
 
   void placeViews(const Execution::Step &executed) {
     for (ViewOp view : views) {
@@ -138,6 +119,20 @@ private:
     }
   }
 
+  /// Where a size is determined, worker 0 also deals the tiles of all phases behind, of which all workers need to know.
+  void addDeals(PhaseOp phase, int64_t number) {
+    auto placeOf = [&](int64_t binder) {
+      int64_t memory = places.size() + 1 + binder;
+      return Place{memory, memory, 0, 1};
+    };
+    for (int64_t binder : binders)
+      for (int64_t worker = 0; binder < number && worker < workers; ++worker)
+        addAccess(placeOf(binder), worker, 0, 1, false, true);
+    if (!phase.getBinds())
+      return;
+    addAccess(placeOf(number), 0, 0, 1, true, true);
+  }
+
   /// Adds the accesses to sizes: workers with tiles read the sizes of a space; worker 0 writes those that the program
   /// determines at run time, and their value where the phase has no tiles.
   void addSizes(PhaseOp op, SpaceOp space) {
@@ -163,6 +158,8 @@ private:
   DenseMap<Value, Place> places;
   /// The buffers of the values of symbols.
   DenseMap<StringAttr, Value> bound;
+  /// The numbers of the phases that determine sizes.
+  SmallVector<int64_t> binders;
   std::vector<Access> accesses;
   /// The current step, and its space with its number of tiles.
   int64_t step = 0, spaces = 0, tiles = 0;

@@ -17,7 +17,8 @@ struct Access {
   int64_t worker;
   /// Nothing for what is read by all workers, or written by worker 0, without tiles.
   std::optional<int64_t> deal;
-  /// Index of the program's buffer; the number of buffers stands for the sizes determined at run time.
+  /// Index of the program's buffer; the number of buffers stands for the sizes determined at run time, greater ones for
+  /// how tiles are dealt behind the phases that determine them.
   int64_t buffer;
   /// The step that began the iteration in which the buffer lives; 0 if it lives longer.
   int64_t life;

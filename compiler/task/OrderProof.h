@@ -1,20 +1,23 @@
 #ifndef FREESTONE_COMPILER_TASK_ORDERPROOF_H
 #define FREESTONE_COMPILER_TASK_ORDERPROOF_H
 
+#include "compiler/task/AllSizesProof.h"
 #include "compiler/task/HappensBefore.h"
 #include "compiler/task/SizeSamples.h"
 #include <memory>
 
 namespace freestone::task {
 
-/// Proves the edges of a program with planned memory, for several numbers of workers at a few sample sizes each, with
-/// the arena offsets of the runtime.
+/// Proves the edges of a program with planned memory: for all sizes where that needs no sizes, and by samples, for
+/// several numbers of workers at a few sizes each, with the arena offsets of the runtime.
 class OrderProof {
 public:
-  explicit OrderProof(ProgramOp program, int64_t mostWorkers = 4);
+  explicit OrderProof(ProgramOp program, int64_t mostWorkers = 8);
 
   /// The number of sampled runs, each checked for all numbers of workers; 0 where no valid sizes were found.
   int64_t getRuns() const { return runs; }
+  /// As in AllSizesProof.h, for the current edges.
+  std::optional<std::string> findUnproved() const { return task::findUnproved(program); }
   /// As in HappensBefore.h, for the current edges; the sentence includes the sizes.
   std::optional<std::string> findConflict() const { return find(task::findConflict); }
   std::optional<std::string> findMissingEdge() const { return find(task::findMissingEdge); }

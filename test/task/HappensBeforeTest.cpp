@@ -1,6 +1,7 @@
 // The planned edges and memory of every program are proved, and faults in them are found. The proof itself is tested
 // against simulated runs in random orders.
 #include "compiler/task/HappensBefore.h"
+#include "compiler/task/AllSizesProof.h"
 #include "compiler/task/Passes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Parser/Parser.h"
@@ -54,11 +55,14 @@ protected:
     return findConflict(execution, collectAccesses(program, execution, workers, place(program), values));
   }
 
-  /// The results for 1 to 4 workers.
+  /// The results for 1 to 8 workers. What is proved for all sizes and workers has no conflict at any.
   std::optional<std::string> checkAll(ProgramOp program) const {
-    for (int64_t workers : {1, 2, 3, 4})
-      if (std::optional<std::string> conflict = check(program, workers))
+    bool isProved = !findUnproved(program);
+    for (int64_t workers = 1; workers <= 8; ++workers)
+      if (std::optional<std::string> conflict = check(program, workers)) {
+        EXPECT_FALSE(isProved) << *conflict;
         return conflict;
+      }
     return std::nullopt;
   }
 
@@ -175,7 +179,7 @@ TEST_F(HappensBefore, StateIsOverwrittenAfterItWasRead) {
 TEST_F(HappensBefore, ProvesRandomPrograms) {
   std::mt19937_64 random(7);
   auto values = [&](StringRef symbol) { return valueOf(symbol); };
-  int64_t shared = 0, elided = 0, ofTiles = 0, checked = 0;
+  int64_t shared = 0, elided = 0, ofTiles = 0, checked = 0, proved = 0;
   for (int number = 0; number < 1000; ++number) {
     std::string text = makeRandomProgram(random, number % 4 ? KnownAccesses::some : KnownAccesses::none);
     n = 1 + random() % 40;
@@ -183,6 +187,7 @@ TEST_F(HappensBefore, ProvesRandomPrograms) {
     ProgramOp program = plan(text);
     ASSERT_TRUE(program) << text;
     ASSERT_EQ(checkAll(program), std::nullopt) << text;
+    proved += !findUnproved(program);
     for (PhaseOp phase : program.getPhases())
       elided += phase.getSameAfter().size(), ofTiles += phase.getAwaitedTiles().size();
 
@@ -198,13 +203,14 @@ TEST_F(HappensBefore, ProvesRandomPrograms) {
     std::optional<Results> expected = simulate(program, 1, apart, values, random);
     ASSERT_TRUE(expected);
     for (int run = 0; run < 2; ++run, ++checked)
-      ASSERT_EQ(simulate(program, 1 + random() % 4, offsets, values, random), expected) << text;
+      ASSERT_EQ(simulate(program, 1 + random() % 8, offsets, values, random), expected) << text;
   }
   // The programs must be worth testing.
   EXPECT_GT(shared, 300);
   EXPECT_GT(elided, 300);
   EXPECT_GT(ofTiles, 100);
   EXPECT_EQ(checked, 2000);
+  EXPECT_EQ(proved, 1000);
 }
 
 TEST_F(HappensBefore, FindsEveryMissingEdge) {
@@ -301,9 +307,11 @@ TEST_F(HappensBefore, AgreesWithSimulatedRuns) {
       else
         buffer.setFirstAttr(makeNumber(*buffer.getFirst() + 1));
     }
-    for (int64_t workers : {1, 2, 4}) {
+    bool isProved = !findUnproved(program);
+    for (int64_t workers : {1, 2, 4, 8}) {
       std::vector<int64_t> offsets = place(program);
       bool isSafe = !check(program, workers);
+      ASSERT_TRUE(isSafe || !isProved) << text;
       (isSafe ? harmless : found) += 1;
       bool isRight = true;
       for (int run = 0; run < 4; ++run)
@@ -352,6 +360,7 @@ TEST_F(HappensBefore, LoopsAreProved) {
   ProgramOp program = plan(loop);
   ASSERT_TRUE(program);
   EXPECT_EQ(checkAll(program), std::nullopt);
+  EXPECT_EQ(findUnproved(program), std::nullopt);
 }
 
 TEST_F(HappensBefore, AWaitWithinALoopIsNeeded) {

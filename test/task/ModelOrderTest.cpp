@@ -1,9 +1,13 @@
-// The order of whole models and of their training steps is proved, and removing any edge is detected unless others
-// imply it.
+// The order of whole models and of their training steps, loops and branches included, is proved for all sizes and
+// sampled for up to 8 workers, and removing any edge is detected unless others imply it.
 #include "compiler/driver/CompileModel.h"
 #include "compiler/task/OrderProof.h"
 #include "mlir/IR/Builders.h"
+#include "test/import/TextModel.h"
 #include "gtest/gtest.h"
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace freestone;
@@ -14,7 +18,75 @@ namespace {
 struct Model {
   const char *name;
   bool trains;
+  /// ONNX's text; null: a file of test/models.
+  const char *text = nullptr;
 };
+
+/// A loop that data end, over a state, a cache that grows, and what is computed of all of it; a branch within it, and a
+/// loop within one of its sides.
+const char *const loops = R"(
+  nested (float[n, 2] x) => (float[n, 2] logits)
+    <float[2, 2] w = {0.5, -0.25, 0.75, 0.5}, float[2, 2] v = {1.0, 0.5, -0.5, 0.25}, int64[1] one = {1}, int64 most = {12},
+     int64 few = {3}, float level = {0.1}> {
+    first = Unsqueeze(x, one)
+    trace0 = ReduceSum<keepdims = 1>(x, one)
+    h, cache, trace = Loop(most, , x, first, trace0) <body = again
+      (int64 i, bool c, float[n, 2] s, float[n, t, 2] old, float[n, t] marks)
+        => (bool goes, float[n, 2] next, float[n, u, 2] longer, float[n, u] marked) {
+      q = MatMul(s, w)
+      row = Unsqueeze(q, one)
+      longer = Concat<axis = 1>(old, row)
+      seen = ReduceMean<keepdims = 0>(longer, one)
+      size = ReduceMean<keepdims = 0>(q)
+      isLarge = Greater(size, level)
+      next = If(isLarge) <then_branch = large () => (float[n, 2] a) {
+          b = Add(seen, s)
+          a = Tanh(b)
+        }, else_branch = small () => (float[n, 2] d) {
+          d, unused = Loop(few, , seen, level) <body = inner
+            (int64 j, bool e, float[n, 2] f, float part) => (bool on, float[n, 2] g, float grown) {
+              k = MatMul(f, v)
+              g = Sin(k)
+              amount = ReduceMean<keepdims = 0>(g)
+              grown = Add(part, amount)
+              on = Less(grown, level)
+            }>
+        }>
+      mark = ReduceSum<keepdims = 1>(next, one)
+      faded = Sin(marks)
+      marked = Concat<axis = 1>(faded, mark)
+      mean = ReduceMean<keepdims = 0>(next)
+      goes = Greater(mean, level)
+    }>
+    of_cache = ReduceMean<keepdims = 0>(cache, one)
+    of_trace = ReduceSum<keepdims = 1>(trace, one)
+    sum = Add(h, of_cache)
+    all = Add(sum, of_trace)
+    logits = MatMul(all, v)
+  })";
+
+const char *const recurrent = R"(
+  layers (float[t, n, 2] x) => (float[n, 2] logits)
+    <float[1, 8, 2] w = {0.1, 0.2, 0.3, 0.4, -0.1, -0.2, -0.3, -0.4, 0.4, 0.3, 0.2, 0.1, 0.1, 0.2, 0.3, 0.4},
+     float[1, 8, 2] r = {0.1, 0.2, 0.3, 0.4, -0.1, -0.2, -0.3, -0.4, 0.4, 0.3, 0.2, 0.1, 0.1, 0.2, 0.3, 0.4},
+     float[2, 2] v = {1.0, 0.5, -0.5, 0.25}, int64[1] zero = {0}> {
+    y, h, c = LSTM<hidden_size = 2>(x, w, r)
+    last = Squeeze(h, zero)
+    logits = MatMul(last, v)
+  })";
+
+/// What is carried grows by as many elements as data say.
+const char *const byData = R"(
+  chosen (float[n] x) => (float[m] y) <int64 most = {7}, float level = {0.1}> {
+    y = Loop(most, , x) <body = again (int64 i, bool c, float[k] s) => (bool goes, float[l] longer) {
+      above = Greater(s, level)
+      some = Compress<axis = 0>(s, above)
+      half = Mul(some, level)
+      longer = Concat<axis = 0>(s, half)
+      size = ReduceSum<keepdims = 0>(half)
+      goes = Greater(size, level)
+    }>
+  })";
 
 std::vector<int64_t> without(ArrayRef<int64_t> edges, int64_t edge) {
   std::vector<int64_t> others;
@@ -22,15 +94,42 @@ std::vector<int64_t> without(ArrayRef<int64_t> edges, int64_t edge) {
   return others;
 }
 
-/// Whether the edges order phase `later` after phase `earlier`, by waits, of which some are `known` to be implied, or
-/// by other `same` edges.
-bool isImplied(ArrayRef<PhaseOp> phases, ArrayRef<llvm::BitVector> known, int64_t later, int64_t earlier) {
-  return known[later].test(earlier) || llvm::any_of(PhaseOp(phases[later]).getSameAfter(), [&](int64_t before) {
-           return before == earlier || (before > earlier && isImplied(phases, known, before, earlier));
-         });
-}
+/// The runs of a program in which every two decisions fall out in each combination, and what is known in each step.
+struct Runs {
+  explicit Runs(ProgramOp program) {
+    for (int64_t way = 0, ways = Execution::countWays(program); way < ways; ++way) {
+      executions.emplace_back(
+          program, [](StringRef) { return 1; }, way);
+      known.push_back(executions.back().getKnown());
+    }
+  }
 
-/// A model of test/models at the task level; with `trains`, one step of its training.
+  /// Whether edges order a phase, wherever it is executed, after an earlier one: waits, or other `same` edges.
+  bool areOrdered(PhaseOp later, int64_t earlier) const {
+    for (auto [execution, done] : llvm::zip_equal(executions, known))
+      for (auto [number, step] : llvm::enumerate(execution.getSteps())) {
+        int64_t before = step.op == later ? execution.getLatest(earlier, number) : -1;
+        if (before >= 0 && !isImplied(execution, done, number, before))
+          return false;
+      }
+    return true;
+  }
+
+private:
+  static bool isImplied(const Execution &execution, ArrayRef<llvm::BitVector> known, int64_t later, int64_t earlier) {
+    auto phase = dyn_cast<PhaseOp>(execution.getSteps()[later].op);
+    return known[later].test(earlier) || (phase && llvm::any_of(phase.getSameAfter(), [&](int64_t number) {
+                                            int64_t before = execution.getLatest(number, later);
+                                            return before == earlier ||
+                                                   (before > earlier && isImplied(execution, known, before, earlier));
+                                          }));
+  }
+
+  std::vector<Execution> executions;
+  std::vector<std::vector<llvm::BitVector>> known;
+};
+
+/// A model of test/models, or of a text, at the task level; with `trains`, one step of its training.
 class ModelOrder : public testing::TestWithParam<Model> {
 protected:
   void SetUp() override {
@@ -42,7 +141,14 @@ protected:
     compilation = std::make_unique<driver::Compilation>(options);
     driver::Failure failure;
     std::string path = FREESTONE_TEST_MODELS + std::string("/") + GetParam().name + ".onnx";
+    if (GetParam().text) {
+      std::string bytes = test::serialize(GetParam().text);
+      path = testing::TempDir() + "/" + GetParam().name + std::to_string(getpid()) + ".onnx";
+      std::ofstream(path, std::ios::binary) << bytes;
+    }
     ASSERT_TRUE(succeeded(compilation->import(path, failure))) << failure.text;
+    if (GetParam().text)
+      std::filesystem::remove(path);
     ASSERT_TRUE(succeeded(compilation->lower(failure))) << failure.text;
     ModuleOp module = compilation->getModel().module.get();
     programs = llvm::to_vector(module.getOps<ProgramOp>());
@@ -57,6 +163,7 @@ TEST_P(ModelOrder, IsProved) {
   for (ProgramOp program : programs) {
     OrderProof proof(program);
     EXPECT_EQ(proof.getRuns(), program.getSymbols().empty() ? 1 : 5) << program.getSymName().str();
+    EXPECT_EQ(proof.findUnproved(), std::nullopt) << program.getSymName().str();
     EXPECT_EQ(proof.findConflict(), std::nullopt) << program.getSymName().str();
     EXPECT_EQ(proof.findMissingEdge(), std::nullopt) << program.getSymName().str();
   }
@@ -67,23 +174,44 @@ TEST_P(ModelOrder, IsProved) {
 TEST_P(ModelOrder, FindsEveryMissingEdge) {
   int64_t waits = 0, sames = 0, redundant = 0;
   for (ProgramOp program : programs) {
-    OrderProof proof(program);
-    SmallVector<PhaseOp, 8> phases = program.getPhases();
+    // Few workers are enough to find them.
+    OrderProof proof(program, /*mostWorkers=*/4);
     Builder builder(program.getContext());
-    std::vector<llvm::BitVector> known = Execution(program, [](StringRef) { return 1; }, /*way=*/0).getKnown();
-    for (auto [index, phase] : llvm::enumerate(phases)) {
-      std::vector<int64_t> all(phase.getAllAfter()), same(phase.getSameAfter());
+    Runs runs(program);
+    auto expectFault = [&](StringRef label, StringRef kind, int64_t edge) {
+      EXPECT_TRUE(proof.findConflict()) << "without the wait of " << label.str() << " for " << kind.str() << " "
+                                        << edge;
+      EXPECT_TRUE(proof.findUnproved()) << "without the wait of " << label.str() << " for " << kind.str() << " "
+                                        << edge;
+      ++waits;
+    };
+    program.walk([&](BranchOp branch) {
+      std::vector<int64_t> all(branch.getAllAfter());
+      for (int64_t edge : all) {
+        branch.setAllAfterAttr(builder.getDenseI64ArrayAttr(without(all, edge)));
+        expectFault(branch.getLabel(), "phase", edge);
+      }
+      branch.setAllAfterAttr(builder.getDenseI64ArrayAttr(all));
+    });
+    for (PhaseOp phase : program.getPhases()) {
+      std::vector<int64_t> all(phase.getAllAfter()), tiles(phase.getAwaitedTiles()), same(phase.getSameAfter());
       for (int64_t edge : all) {
         phase.setAllAfterAttr(builder.getDenseI64ArrayAttr(without(all, edge)));
-        EXPECT_TRUE(proof.findConflict()) << "without the wait of " << phase.getLabel().str() << " for phase " << edge;
-        ++waits;
+        expectFault(phase.getLabel(), "phase", edge);
       }
       phase.setAllAfterAttr(builder.getDenseI64ArrayAttr(all));
+      for (int64_t edge : tiles) {
+        phase.setTilesAfter(without(tiles, edge));
+        expectFault(phase.getLabel(), "tiles of phase", edge);
+      }
+      if (!tiles.empty())
+        phase.setTilesAfter(tiles);
       for (int64_t edge : same) {
         phase.setSameAfterAttr(builder.getDenseI64ArrayAttr(without(same, edge)));
-        bool isRedundant = isImplied(phases, known, index, edge);
+        bool isRedundant = runs.areOrdered(phase, edge);
         EXPECT_EQ(proof.findMissingEdge().has_value(), !isRedundant)
             << phase.getLabel().str() << " after same " << edge;
+        EXPECT_EQ(proof.findUnproved().has_value(), !isRedundant) << phase.getLabel().str() << " after same " << edge;
         ++sames;
         redundant += isRedundant;
       }
@@ -97,7 +225,9 @@ TEST_P(ModelOrder, FindsEveryMissingEdge) {
 INSTANTIATE_TEST_SUITE_P(Models, ModelOrder,
                          testing::Values(Model{"mlp", false}, Model{"cnn", false}, Model{"gpt", false},
                                          Model{"gpt_unoptimized", false}, Model{"mlp", true}, Model{"cnn", true},
-                                         Model{"gpt", true}),
+                                         Model{"gpt", true}, Model{"nested_loops", false, loops},
+                                         Model{"nested_loops", true, loops}, Model{"recurrent", false, recurrent},
+                                         Model{"recurrent", true, recurrent}, Model{"sizes_by_data", false, byData}),
                          [](const auto &test) {
                            return std::string(test.param.name) + (test.param.trains ? "_training" : "");
                          });

@@ -1,9 +1,11 @@
-// RUN: freestone-opt %s -split-input-file -verify-diagnostics --pass-pipeline='builtin.module(task.program(task-check-order))'
+// RUN: freestone-opt %s -split-input-file -verify-diagnostics --pass-pipeline='builtin.module(task.program(task-check-order))' | FileCheck %s
+// RUN: freestone-opt %s -split-input-file -verify-diagnostics --pass-pipeline='builtin.module(task.program(task-check-order{always-samples}))' | FileCheck %s
 
 !v = !graph.tensor<[n], f32>
 
 // A wait if a tile may read any element, none if it reads what the same tile wrote, and bytes reused after all workers
-// are done.
+// are done: for all sizes.
+// CHECK: task.program @right {{.*}}task.order = "proved"
 task.program @right symbols [#task.symbol<"n" dim 0, 0 in [0, 9223372036854775807]>] {
   %x = task.buffer input "x" : !v
   %a = task.buffer arena live [0, 3) : !v
@@ -25,6 +27,23 @@ task.program @right symbols [#task.symbol<"n" dim 0, 0 in [0, 922337203685477580
   }
   task.phase "z" after all [3] same [] {
     task.space @p(%c) to (%z) sizes [n] tiles n ceildiv 4 deal 3 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+  }
+}
+
+// -----
+
+// Only sizes tell that there is one tile, of one worker.
+!v = !graph.tensor<[n], f32>
+// CHECK: task.program @one_tile {{.*}}task.order = "sampled"
+task.program @one_tile symbols [#task.symbol<"n" dim 0, 0 in [1, 100]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena live [0, 2) : !v
+  %y = task.buffer output "y" : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4096 deal 0 scratch 0 reads [?] writes [4096] sites [] : (!v) -> (!v)
+  }
+  task.phase "y" after all [] same [0] {
+    task.space @p(%a) to (%y) sizes [n] tiles n ceildiv 4096 deal 0 scratch 0 reads [?] writes [4096] sites [] : (!v) -> (!v)
   }
 }
 
@@ -111,4 +130,11 @@ task.program @asserted symbols [#task.symbol<"n" dim 0, 0 in [0, 922337203685477
 task.program @impossible symbols [#task.symbol<"n" dim 0, 0 in [0, 9223372036854775807]>]
     assert [[#sym.expr<n>, #sym.expr<n + 1>, "x"]] {
   %x = task.buffer input "x" : !v
+  %y = task.buffer output "y" : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%y) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> (!v)
+  }
+  task.phase "y" after all [] same [] {
+    task.space @p(%x) to (%y) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> (!v)
+  }
 }
