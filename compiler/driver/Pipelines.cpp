@@ -23,6 +23,7 @@ void addGraphPipeline(OpPassManager &passes, const Options &options) {
 void addTilePipeline(OpPassManager &passes, const Options &options) {
   const Switches &switches = options.switches;
   passes.nest<func::FuncOp>().addPass(graph::createPackBoundary());
+  passes.nest<func::FuncOp>().addPass(tile::createSelectBranches({switches.selectBranches, options.target}));
   passes.addPass(tile::createLiftRegions({switches.append}));
   OpPassManager &functions = passes.nest<func::FuncOp>();
   tile::ChooseLayoutsOptions layouts;

@@ -6,6 +6,7 @@
 namespace freestone::driver {
 
 struct Switches {
+  bool selectBranches = true;
   bool append = true;
   bool reassociate = true;
   bool inlineProducers = true;
@@ -53,15 +54,13 @@ struct Switches {
     if (level == 0)
       switches.append = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
-              switches.packInRuns =
-              switches.picturesInPlace = switches.layOutState = switches.coalesceLoops = switches.splitReductions =
-                  switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
-                      switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
-                          switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
-                              switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
-                                  switches.scattersInPlace = switches.donateState = switches.schedulePhases =
-                                      switches.mergePhases = switches.elideWaits = switches.overwriteOperands =
-                                          switches.reuseMemory = false;
+          switches.packInRuns = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
+          switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
+          switches.windows = switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
+          switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
+          switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
+          switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
+          switches.elideWaits = switches.overwriteOperands = switches.selectBranches = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -74,6 +73,8 @@ struct SwitchInfo {
 };
 
 inline constexpr SwitchInfo switchTable[] = {
+    {"select-branches", &Switches::selectBranches, "selected_branches",
+     "both sides of short branches are computed, and one is selected"},
     {"append", &Switches::append, "appended", "what loops carry becomes longer where it lies, instead of a copy"},
     {"reassociate", &Switches::reassociate, "reassociated",
      "sums of a product's weighted elements are taken of the other product that these weights have made"},

@@ -10,6 +10,25 @@ class TilePass<string name, string anchor> : Pass<name, anchor> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def SelectBranches : TilePass<"tile-select-branches", "::mlir::func::FuncOp"> {
+  let summary = "computes both sides of short branches, and selects";
+  let description = [{
+    In: `graph.if`. Out: the same without those whose sides together take less time than a worker takes to see what
+    another wrote, as every branch asks it to: both are computed, beside each other and what is around, and the results
+    selected. Sides have limited sizes, which are those of the results, and nothing that checks data, draws random
+    numbers or determines sizes. Counts `selected_branches`.
+    ```mlir
+    %y = graph.if %c { graph.yield %a } else { %b = graph.unary neg %a … graph.yield %b } : !graph.tensor<[], i1> -> !graph.tensor<[4], f32>
+    // →
+    %b = graph.unary neg %a : !graph.tensor<[4], f32>
+    %all = graph.broadcast %c dims [] : !graph.tensor<[], i1> -> !graph.tensor<[4], i1>
+    %y = graph.select %all, %a, %b : …
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+                 Option<"target", "target", "std::string", "\"host\"", "The device: a description or a target">];
+}
+
 def LiftRegions : TilePass<"tile-lift-regions", "::mlir::ModuleOp"> {
   let summary = "lifts the regions of loops and branches to functions";
   let description = [{

@@ -60,6 +60,8 @@ OF_SIZES = {"variants"}
 OF_ATTENTION = {"reassociate"}
 # test/driver/side_by_side.py tests that of independent operators.
 OF_BRANCHES = {"schedule"}
+# test/driver/short_branches.py tests that of branches.
+OF_SIDES = {"select-branches"}
 # test/codegen/decoders.py tests that of what loops carry.
 OF_LOOPS = {"append"}
 # test/codegen/convolutions.py tests those of single taps, of weights that are inputs, and of windows whose rows share
@@ -89,7 +91,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES
+    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:
