@@ -13,8 +13,20 @@ using namespace mlir;
 
 namespace freestone::driver {
 
+/// Whether convolutions of 8-bit integers are summed by dot products, which pack their windows as they are.
+static bool hasByteWindows(const Options &options) {
+  llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
+  if (device)
+    return options.switches.dotProducts && device->quadUnit != WordUnit::none;
+  // An invalid target is refused where code is made for it.
+  llvm::consumeError(device.takeError());
+  return false;
+}
+
 void addGraphPipeline(OpPassManager &passes, const Options &options) {
   graph::addSimplifyPipeline(passes);
+  passes.nest<func::FuncOp>().addPass(
+      graph::createMultiplyIntegers({options.switches.integerProducts, hasByteWindows(options)}));
   passes.nest<func::FuncOp>().addPass(graph::createDecompose());
   graph::addSimplifyPipeline(passes);
   passes.nest<func::FuncOp>().addPass(grad::createRematerialise());
@@ -50,6 +62,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   lowering.residueClasses = switches.residueClasses;
   functions.addPass(tile::createSumIntoScatters({switches.scattersInPlace}));
   functions.addPass(tile::createReassociateSums({switches.reassociate}));
+  functions.addPass(tile::createUnfoldConvolutions({hasByteWindows(options)}));
   functions.addPass(tile::createGraphToTile(lowering));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));

@@ -27,6 +27,7 @@ struct Switches {
   bool weightGradients = true;
   bool windows = true;
   bool shareRows = true;
+  bool integerProducts = true;
   bool dotProducts = true;
   bool pairProducts = true;
   bool keepPacked = true;
@@ -54,13 +55,14 @@ struct Switches {
     if (level == 0)
       switches.append = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
-          switches.packInRuns = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
+      switches.packInRuns = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.windows = switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
-          switches.elideWaits = switches.overwriteOperands = switches.selectBranches = switches.reuseMemory = false;
+          switches.elideWaits = switches.overwriteOperands = switches.selectBranches = switches.integerProducts =
+          switches.reuseMemory = false;
     return switches;
   }
 };
@@ -104,6 +106,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
     {"share-rows", &Switches::shareRows, "shared_rows",
      "windows of few taps load what several rows read once for all of them"},
+    {"integer-products", &Switches::integerProducts, "integer_products",
+     "products of numbers that stand for 8-bit integers, by a scale and a zero point, are products of the integers"},
     {"dot-products", &Switches::dotProducts, "dot_products",
      "products of bf16 and of 8-bit integers are summed two or four at a time, by the matrix unit (AMX) where there is "
      "one"},

@@ -114,12 +114,14 @@ static std::optional<bool> getSignOfByte(Value factor) {
 std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
   DotProductFactors factors;
   factors.areIntegers = elementType.isInteger(32);
-  if ((!factors.areIntegers && !elementType.isF32()) || (factors.areIntegers && getWindowTaps()))
+  if (!factors.areIntegers && !elementType.isF32())
     return std::nullopt;
+  std::optional<ByteWindow> window = factors.areIntegers ? getByteWindow() : std::nullopt;
   for (bool isLhs : {true, false}) {
     Value factor = isLhs ? lhs : rhs;
     std::optional<unsigned> input = getInput(factor);
-    if (!input || compute.getFill(*input) || compute.getInputType(*input).getLayout())
+    bool mayHaveFill = !isLhs && window;
+    if (!input || (compute.getFill(*input) && !mayHaveFill) || compute.getInputType(*input).getLayout())
       return std::nullopt;
     if (!factors.areIntegers) {
       if (!compute.getInputType(*input).getElementType().isBF16())
@@ -237,6 +239,34 @@ static bool isChecked(ComputeOp compute, Expr index, Expr extent) {
   return !loop || compute.getExtents()[*loop] != extent;
 }
 
+/// The number of steps that these loops make together; nothing where it is not known, or above `most`.
+static std::optional<int64_t> countSteps(ArrayRef<Expr> extents, int64_t most) {
+  int64_t steps = 1;
+  for (Expr extent : extents) {
+    std::optional<int64_t> count = extent.asConstant();
+    if (!count || *count < 1 || (steps *= *count) > most)
+      return std::nullopt;
+  }
+  return steps;
+}
+
+/// Whether all that can be out of bounds are coordinates of columns, whose neighbours are 0 or `stride` apart, and of
+/// inner steps of k.
+static bool isCheckedByColumns(ContractionForm &form, unsigned input, int64_t stride) {
+  ComputeOp compute = form.compute;
+  for (auto [index, extent] : llvm::zip_equal(getIndices(compute, input), compute.getInputType(input).getShape())) {
+    std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
+    if (!coordinate)
+      return false;
+    Expr alongRow = coordinate->strides[form.n.back()];
+    if (compute.getFill(input) && isChecked(compute, index, extent) &&
+        (!coordinate->strides[form.k.front()].isConstant(0) ||
+         !(alongRow.isConstant(0) || alongRow.isConstant(stride))))
+      return false;
+  }
+  return true;
+}
+
 std::optional<int64_t> ContractionForm::getWindowTaps() {
   constexpr int64_t mostTaps = 64;
   std::optional<unsigned> read = getInput(rhs);
@@ -247,22 +277,26 @@ std::optional<int64_t> ContractionForm::getWindowTaps() {
   std::optional<LinearIndex> linear = type.getLayout() ? std::nullopt : getStrides(compute, input);
   if (!linear || !linear->strides[n.back()].isConstant(1) || (!compute.getFill(input) && n.size() == 1))
     return std::nullopt;
-  int64_t taps = 1;
-  for (Expr extent : getExtents(ArrayRef(k).drop_front())) {
-    std::optional<int64_t> count = extent.asConstant();
-    if (!count || *count < 1 || (taps *= *count) > mostTaps)
-      return std::nullopt;
-  }
-  for (auto [index, extent] : llvm::zip_equal(getIndices(compute, input), type.getShape())) {
-    std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
-    if (!coordinate)
-      return std::nullopt;
-    Expr alongRow = coordinate->strides[n.back()];
-    if (compute.getFill(input) && isChecked(compute, index, extent) &&
-        (!coordinate->strides[k.front()].isConstant(0) || !(alongRow.isConstant(0) || alongRow.isConstant(1))))
-      return std::nullopt;
-  }
-  return taps;
+  std::optional<int64_t> taps = countSteps(getExtents(ArrayRef(k).drop_front()), mostTaps);
+  return taps && isCheckedByColumns(*this, input, 1) ? taps : std::nullopt;
+}
+
+std::optional<ByteWindow> ContractionForm::getByteWindow() {
+  std::optional<unsigned> input = getInput(rhs);
+  if (!input || k.empty() || !elementType.isInteger(32))
+    return std::nullopt;
+  graph::TensorType type = compute.getInputType(*input);
+  std::optional<LinearIndex> linear = type.getLayout() ? std::nullopt : getStrides(compute, *input);
+  std::optional<int64_t> stride = linear ? linear->strides[n.back()].asConstant() : std::nullopt;
+  if (!stride || *stride < 1 || *stride > ByteWindow::mostStride ||
+      getStorageType(type.getElementType()).getIntOrFloatBitWidth() != 8)
+    return std::nullopt;
+  // Rows of columns that go on are read as they are.
+  if (!compute.getFill(*input) && n.size() == 1 && *stride == 1)
+    return std::nullopt;
+  std::optional<int64_t> taps = countSteps(getExtents(ArrayRef(k).drop_front()), ByteWindow::mostTaps);
+  return taps && isCheckedByColumns(*this, *input, *stride) ? std::optional(ByteWindow{*input, *taps, *stride})
+                                                            : std::nullopt;
 }
 
 std::optional<SmallVector<Expr>> freestone::tile::getLoopsAt(ComputeOp consumer, Value producer,

@@ -44,6 +44,33 @@ def FoldConstants : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::freestone::graph::GraphDialect"];
 }
 
+def MultiplyIntegers : Pass<"graph-multiply-integers", "::mlir::func::FuncOp"> {
+  let summary = "multiplies the integers that factors stand for, instead of their numbers";
+  let description = [{
+    In: contractions, and convolutions in one group, in f32, of `(integers - zero point) * scale` with integers of 8
+    bits. The scale and the zero point of a factor are the same all along what is summed over. Out: products of the
+    integers, summed in i32, corrected for the zero points by the sums over each factor, and scaled at the end. The sums
+    are exact: those that could leave i32 stay in f32. `graph.integer_products` counts them.
+    ```mlir
+    %a = graph.cast %x to f32 : !graph.tensor<[m, 64], ui8>
+    %b = graph.binary mul %a, %s : !graph.tensor<[m, 64], f32>
+    %c = graph.cast %w to f32 : !graph.tensor<[64, n], i8>
+    %d = graph.binary mul %c, %t : !graph.tensor<[64, n], f32>
+    %y = graph.contract %b, %d batch [] x [] contract [1] x [0] : !graph.tensor<[m, 64], f32>, !graph.tensor<[64, n], f32>
+    ```
+    becomes
+    ```mlir
+    %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] as i32 : !graph.tensor<[m, 64], ui8>, !graph.tensor<[64, n], i8>
+    %1 = graph.cast %0 to f32 : !graph.tensor<[m, n], i32>
+    %y = graph.binary mul %1, %st : !graph.tensor<[m, n], f32>
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+                 Option<"windows", "windows", "bool", "true",
+                        "Also for convolutions whose filters have several places; without dot products of bytes, those in f32 are faster">];
+  let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
 def PackBoundary : Pass<"graph-pack-boundary", "::mlir::func::FuncOp"> {
   let summary = "lets elements of 2 or 4 bits share bytes outside of the program";
   let description = [{

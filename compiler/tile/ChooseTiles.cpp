@@ -80,8 +80,10 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("weight_gradients");
       return tile::tileWeightGradient(*gradient, device);
     }
+    bool hasDotProducts = form && dotProducts && tile::isDotProductContraction(*form, device);
     std::optional<tile::WindowForm> window;
-    if (windows)
+    // Words of bytes are summed four at a time, few channels or not.
+    if (windows && !(hasDotProducts && form->elementType.isInteger(32)))
       window = tile::WindowForm::get(program);
     if (window && tile::isWindowInRegisters(*window)) {
       count("windows");
@@ -92,7 +94,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     }
     if (!form)
       return {};
-    if (dotProducts && tile::isDotProductContraction(*form, device)) {
+    if (hasDotProducts) {
       count("dot_products");
       return tile::tileDotProducts(*form, device);
     }

@@ -44,8 +44,8 @@ SWITCHES = {
 # test/training/switches.py tests those of training steps.
 OF_TRAINING = {"siblings", "state-layouts", "split-reductions", "residue-classes", "weight-gradients", "windows",
                "dot-products", "shorten-live-ranges", "donate"}
-# test/codegen/integer_products.py tests that of integers.
-OF_INTEGERS = {"pair-products"}
+# test/codegen/integer_products.py and integer_convolutions.py test those of integers.
+OF_INTEGERS = {"pair-products", "integer-products"}
 # test/driver/scatters.py tests that of scatters.
 OF_SCATTERS = {"scatters-in-place"}
 # test/tile/choose_tiles_lanes.mlir tests that of elements narrower than those of these models.

@@ -138,17 +138,8 @@ std::pair<Value, Value> DotProductPacker::loadWords(Value place, Value step, boo
     }
     rows.push_back(load(across, unit, place, at, mask));
   }
-  SmallVector<Value> parts = interleaveLanes(builder, location, rows);
-  // Each part has the words of as many positions as a vector of elements has lanes for.
-  while (parts.size() > 2) {
-    SmallVector<Value> joined;
-    int64_t lanes = 2 * cast<VectorType>(parts.front().getType()).getNumElements();
-    auto order = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
-    for (size_t number = 0; number < parts.size(); number += 2)
-      joined.push_back(vector::ShuffleOp::create(builder, location, parts[number], parts[number + 1], order));
-    parts = std::move(joined);
-  }
-  return {toWords(parts[0]), toWords(parts[1])};
+  auto [lower, upper] = joinRows(builder, location, rows);
+  return {toWords(lower), toWords(upper)};
 }
 
 SmallVector<Value> DotProductPacker::loadSquare(Value place, Value step) {
@@ -163,6 +154,20 @@ SmallVector<Value> DotProductPacker::loadSquare(Value place, Value step) {
 void DotProductPacker::store(Value words, Value at) {
   auto type = VectorType::get({rowWords * stepsOfWord}, cast<MemRefType>(memory.getType()).getElementType());
   vector::StoreOp::create(builder, location, vector::BitCastOp::create(builder, location, type, words), memory, at);
+}
+
+std::pair<Value, Value> freestone::codegen::joinRows(OpBuilder &builder, Location location, ValueRange rows) {
+  SmallVector<Value> parts = interleaveLanes(builder, location, rows);
+  // Each part has the words of as many positions as a vector of elements has lanes for.
+  while (parts.size() > 2) {
+    SmallVector<Value> joined;
+    int64_t lanes = 2 * cast<VectorType>(parts.front().getType()).getNumElements();
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+    for (size_t number = 0; number < parts.size(); number += 2)
+      joined.push_back(vector::ShuffleOp::create(builder, location, parts[number], parts[number + 1], order));
+    parts = std::move(joined);
+  }
+  return {parts[0], parts[1]};
 }
 
 /// With rows contiguous in memory, all strips of a group are packed before the next group, so that memory is read row
@@ -219,6 +224,8 @@ void freestone::codegen::packDotProductPanels(Emission &emission, tile::Contract
                                               const tile::DotProductTiles &tiles, const ContractionPoints &points,
                                               const PackedBlock &block, Value groups, Value memory, Value start,
                                               Value pitch) {
+  if (tiles.factors.areIntegers && form.getByteWindow())
+    return packWindowPanels(emission, form, points, block, groups, memory, start, pitch);
   DotProductPacker packer(emission, form, tiles, points, block, form.rhs, points.n, memory);
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
   int64_t stepsOfWord = tiles.getStepsOfWord(), steps = tiles.getStepsOfGroup(), rowElements = unit * stepsOfWord;

@@ -1,9 +1,9 @@
 // Convolutions, forward and transposed.
+#include "compiler/expressions/IntegerProducts.h"
 #include "compiler/import/Registry.h"
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/QuantizedValues.h"
 #include "compiler/import/operators/WindowAttributes.h"
-#include "compiler/import/operators/ZeroPoints.h"
 
 using namespace llvm;
 
@@ -137,43 +137,8 @@ Tensor convTranspose(Node &node) {
   return withBias(node, convolve(x, filters, window, strides, groups), 2);
 }
 
-/// The elements under each place of the filters, [taps · C, N · positions], and the sizes of the positions. Beyond the
-/// edges there are zero points.
-std::pair<Tensor, Shape> columnsOf(Tensor x, Tensor zero, const Window &window) {
-  GraphBuilder &builder = x.builder();
-  int64_t spatial = x.rank() - 2, taps = 1;
-  Shape low(2, builder.size(0)), high(low), counts;
-  llvm::append_range(low, window.low);
-  llvm::append_range(high, window.high);
-  SmallVector<int64_t> channelsFirst = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
-  std::swap(channelsFirst[0], channelsFirst[1]);
-  Tensor padded = pad(transpose(x, channelsFirst), low, high, zero ? reshape(zero, {}) : scalarLike(0, x));
-  if (!padded)
-    return {};
-  Expr columns = x.dim(0);
-  for (int64_t axis = 0; axis < spatial; ++axis) {
-    int64_t reach = (window.sizes[axis] - 1) * window.dilations[axis] + 1;
-    counts.push_back(Expr::floorDiv(padded.dim(axis + 2) - reach, window.strides[axis]) + 1);
-    columns = columns * counts.back();
-    taps *= window.sizes[axis];
-  }
-  SmallVector<Tensor> parts;
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    Tensor part = padded;
-    for (int64_t axis = 0, rest = tap, inner = taps; axis < spatial && part; ++axis) {
-      inner /= window.sizes[axis];
-      Expr first = builder.size(rest / inner * window.dilations[axis]);
-      rest %= inner;
-      part = slice(part, axis + 2, first, counts[axis], window.strides[axis]);
-    }
-    parts.push_back(part ? reshape(part, {x.dim(1), columns}) : part);
-  }
-  return {parts.size() == 1 ? parts.front() : concat(parts, 0), counts};
-}
-
 /// The convolution of x - zeroX with w - zeroW in i32, of 8-bit integers. Zero points are null, a single one, or one
-/// for each filter. In one group it is an integer product of the filters and of the elements under them; in several, a
-/// convolution of wide integers.
+/// for each filter. In several groups it is a convolution of wide integers.
 Tensor convolveCentered(Node &node, Tensor x, Tensor zeroX, Tensor w, Tensor zeroW) {
   std::optional<SmallVector<int64_t>> kernel = x && w ? kernelOf(node, x, w) : std::nullopt;
   std::optional<WindowAttributes> attributes = kernel ? windowAttributes(node, x, *kernel) : std::nullopt;
@@ -181,34 +146,17 @@ Tensor convolveCentered(Node &node, Tensor x, Tensor zeroX, Tensor w, Tensor zer
     return {};
   ModelBuilder &builder = node.builder();
   mlir::Type wide = builder.getI32Type();
-  if (node.integer("group", 1) != 1) {
-    Tensor left = cast(x, wide), right = cast(w, wide);
-    if (zeroX)
-      left = left - cast(reshape(zeroX, {}), wide);
-    if (zeroW) {
-      Shape shape(w.rank(), builder.size(1));
-      shape[0] = zeroW.rank() == 0 ? builder.size(1) : zeroW.dim(0);
-      right = right - cast(reshape(zeroW, shape), wide);
-    }
-    return conv(node, left, right);
+  if (zeroX)
+    zeroX = cast(reshape(zeroX, {}), wide);
+  if (zeroW) {
+    Shape shape(w.rank(), builder.size(1));
+    shape[0] = zeroW.rank() == 0 ? builder.size(1) : zeroW.dim(0);
+    zeroW = cast(zeroW.elementCount().isConstant(1) ? reshape(zeroW, {}) : reshape(zeroW, shape), wide);
   }
-  if (!builder.makeEqual(x.dim(1), w.dim(1), "channels of the input and of the filters"))
-    return {};
-  auto [columns, counts] = columnsOf(x, zeroX, attributes->window);
-  // The filters' places before their channels, as the columns have them.
-  SmallVector<int64_t> order = {0};
-  append_range(order, seq<int64_t>(2, w.rank()));
-  order.push_back(1);
-  Expr depth = builder.size(1);
-  for (Expr size : w.shape().drop_front())
-    depth = depth * size;
-  Tensor rows = reshape(transpose(w, order), {w.dim(0), depth});
-  Tensor y = multiplyCentered(node, rows, zeroW, columns, zeroX);
-  Shape shape = {w.dim(0), x.dim(0)};
-  append_range(shape, counts);
-  SmallVector<int64_t> batchFirst = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
-  std::swap(batchFirst[0], batchFirst[1]);
-  return transpose(reshape(y, shape), batchFirst);
+  if (node.integer("group", 1) == 1)
+    return expressions::convolveCentered({x, zeroX}, {w, zeroW}, attributes->window);
+  Tensor left = cast(x, wide), right = cast(w, wide);
+  return conv(node, zeroX ? left - zeroX : left, zeroW ? right - zeroW : right);
 }
 
 Tensor convInteger(Node &node) {

@@ -1,0 +1,293 @@
+#include "compiler/dialect/sym/Bounds.h"
+#include "compiler/expressions/Expressions.h"
+#include "compiler/expressions/IntegerProducts.h"
+#include "compiler/simplify/Passes.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace freestone::expressions;
+
+namespace freestone::graph {
+
+#define GEN_PASS_DEF_MULTIPLYINTEGERS
+#include "compiler/simplify/Passes.h.inc"
+
+namespace {
+
+/// A number for each index of some dimensions of a tensor, ascending; for none of them, a scalar.
+struct Parameter {
+  Value numbers;
+  SmallVector<int64_t> dims;
+
+  /// As a tensor of this rank, with a size of 1 along all other dimensions; a scalar stays one.
+  Tensor spread(GraphBuilder &builder, int64_t rank) const;
+};
+
+/// (integers - zero) * scale, where the zero point and the scale may be absent.
+struct Dequantized {
+  Value integers;
+  std::optional<Parameter> zero, scale;
+};
+
+Tensor Parameter::spread(GraphBuilder &builder, int64_t rank) const {
+  Tensor tensor(builder, numbers);
+  Shape shape(dims.empty() ? 0 : rank, builder.size(1));
+  for (auto [dim, size] : llvm::zip_equal(dims, tensor.shape()))
+    shape[dim] = size;
+  return reshape(tensor, shape);
+}
+
+/// What a tensor repeats; nothing where every element is one of its own.
+std::optional<Parameter> getParameter(Value value) {
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)) && constant.isSplat()) {
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    auto scalar = cast<TensorType>(value.getType()).withShape({});
+    auto one = DenseElementsAttr::get(RankedTensorType::get({}, constant.getElementType()),
+                                      constant.getSplatValue<Attribute>());
+    return Parameter{ConstantOp::create(builder, value.getLoc(), scalar, one), {}};
+  }
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  if (!broadcast)
+    return std::nullopt;
+  Parameter parameter;
+  Shape kept;
+  for (auto [dim, extent] : llvm::zip_equal(broadcast.getDims(), getShape(broadcast.getOperand()))) {
+    if (extent.isConstant(1))
+      continue;
+    parameter.dims.push_back(dim);
+    kept.push_back(extent);
+  }
+  GraphBuilder builder(broadcast.getLoc(), broadcast);
+  parameter.numbers = reshape(Tensor(builder, broadcast.getOperand()), kept).value();
+  return parameter;
+}
+
+/// The integers that were cast to these floats, in i32; null where they may be none.
+Tensor getIntegers(GraphBuilder &builder, Value floats) {
+  DenseElementsAttr constant;
+  if (matchPattern(floats, m_Constant(&constant))) {
+    bool areIntegers = llvm::all_of(constant.getValues<APFloat>(), [](const APFloat &value) {
+      return value.isInteger() && std::abs(value.convertToDouble()) <= 255;
+    });
+    return areIntegers ? expressions::cast(Tensor(builder, floats), builder.getI32Type()) : Tensor();
+  }
+  if (auto reshaped = floats.getDefiningOp<ReshapeOp>()) {
+    Tensor source = getIntegers(builder, reshaped.getOperand());
+    return source ? reshape(source, getShape(floats)) : source;
+  }
+  auto conversion = floats.getDefiningOp<CastOp>();
+  bool isByte = conversion && isa<IntegerType>(getElementType(conversion.getOperand())) &&
+                getElementType(conversion.getOperand()).getIntOrFloatBitWidth() == 8;
+  return isByte ? expressions::cast(Tensor(builder, conversion.getOperand()), builder.getI32Type()) : Tensor();
+}
+
+/// The operand of an f32 product and what is combined with it, in either order where this is one number for several.
+template <typename Match> std::optional<Dequantized> matchSides(BinaryOp op, bool commutes, Match match) {
+  for (auto [value, other] : {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
+    if (std::optional<Dequantized> found = match(value))
+      if (std::optional<Parameter> parameter = getParameter(other)) {
+        (op.getKind() == BinaryKind::mul ? found->scale : found->zero) = *parameter;
+        return found;
+      }
+    if (!commutes)
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Dequantized> getConverted(Value value) {
+  auto conversion = value.getDefiningOp<CastOp>();
+  if (!conversion || !getElementType(value).isF32())
+    return std::nullopt;
+  Type type = getElementType(conversion.getOperand());
+  bool isByte = isa<IntegerType>(type) && type.getIntOrFloatBitWidth() == 8;
+  return isByte ? std::optional(Dequantized{conversion.getOperand(), {}, {}}) : std::nullopt;
+}
+
+std::optional<Dequantized> getCentered(Value value) {
+  auto difference = value.getDefiningOp<BinaryOp>();
+  if (difference && difference.getKind() == BinaryKind::sub)
+    return matchSides(difference, /*commutes=*/false, getConverted);
+  return getConverted(value);
+}
+
+std::optional<Dequantized> getScaled(Value value) {
+  auto product = value.getDefiningOp<BinaryOp>();
+  if (product && product.getKind() == BinaryKind::mul)
+    return matchSides(product, /*commutes=*/true, getCentered);
+  return getCentered(value);
+}
+
+/// What an operand of a product stands for. With one scale and one zero point for all its elements, it may be reshaped
+/// or transposed.
+std::optional<Dequantized> getDequantized(Value value) {
+  Operation *moved = value.getDefiningOp();
+  if (!isa_and_present<TransposeOp, ReshapeOp>(moved))
+    return getScaled(value);
+  std::optional<Dequantized> source = getDequantized(moved->getOperand(0));
+  auto differs = [](const std::optional<Parameter> &parameter) { return parameter && !parameter->dims.empty(); };
+  if (!source || differs(source->zero) || differs(source->scale))
+    return std::nullopt;
+  OpBuilder builder(moved);
+  Operation *copy = builder.clone(*moved);
+  copy->setOperand(0, source->integers);
+  auto type = cast<TensorType>(value.getType()).withElementType(getElementType(source->integers));
+  copy->getResult(0).setType(type);
+  source->integers = copy->getResult(0);
+  return source;
+}
+
+/// Replaces products of a function by those of the integers that their factors stand for.
+class IntegerProducts {
+public:
+  IntegerProducts(func::FuncOp function, bool windows) : bounds(sym::Interval::size()), windows(windows) {
+    auto symbols = function->getAttrOfType<DictionaryAttr>("graph.symbols");
+    for (NamedAttribute symbol : symbols ? symbols.getValue() : ArrayRef<NamedAttribute>())
+      if (auto known = dyn_cast<sym::SymbolBoundsAttr>(symbol.getValue()))
+        bounds.set(symbol.getName(), known.getBounds());
+  }
+
+  bool replace(ContractOp product);
+  bool replace(ConvolveOp product);
+
+private:
+  /// Sums of this many products of differences of bytes fit i32.
+  bool fit(ArrayRef<Expr> depth) {
+    constexpr int64_t most = std::numeric_limits<int32_t>::max() / (255 * 255);
+    Expr terms = Expr::constant(context(depth), 1);
+    for (Expr size : depth)
+      terms = terms * size;
+    return bounds.interval(terms).hi <= most;
+  }
+  static MLIRContext *context(ArrayRef<Expr> depth) { return depth.front().context(); }
+
+  sym::Bounds bounds;
+  /// Whether filters may have several places.
+  bool windows;
+};
+
+/// The integers with their zero point, which must not vary along these dimensions; nothing if it does, or is no
+/// integer.
+std::optional<CenteredIntegers> getFactor(GraphBuilder &builder, const Dequantized &from, ArrayRef<int64_t> summed) {
+  auto varies = [&](const std::optional<Parameter> &parameter) {
+    return parameter && llvm::any_of(summed, [&](int64_t dim) { return llvm::is_contained(parameter->dims, dim); });
+  };
+  if (varies(from.zero) || varies(from.scale))
+    return std::nullopt;
+  CenteredIntegers factor{Tensor(builder, from.integers), {}};
+  if (!from.zero)
+    return factor;
+  Parameter zero = *from.zero;
+  Tensor integers = getIntegers(builder, zero.numbers);
+  if (!integers)
+    return std::nullopt;
+  zero.numbers = integers.value();
+  if (!matchPattern(zero.numbers, m_Zero()))
+    factor.zero = zero.spread(builder, factor.integers.rank());
+  return factor;
+}
+
+Tensor getScale(GraphBuilder &builder, const Dequantized &from) {
+  int64_t rank = cast<TensorType>(from.integers.getType()).getRank();
+  return from.scale ? from.scale->spread(builder, rank) : builder.scalar(1.0, builder.getF32Type());
+}
+
+bool IntegerProducts::replace(ContractOp product) {
+  if (!getElementType(product.getResult()).isF32() || product.getLhsContract().empty())
+    return false;
+  SmallVector<Expr> depth;
+  for (int64_t dim : product.getLhsContract())
+    depth.push_back(getShape(product.getLhs())[dim]);
+  if (!fit(depth))
+    return false;
+  std::optional<Dequantized> left = getDequantized(product.getLhs()), right = getDequantized(product.getRhs());
+  if (!left || !right)
+    return false;
+  GraphBuilder builder(product.getLoc(), product);
+  std::optional<CenteredIntegers> lhs = getFactor(builder, *left, product.getLhsContract()),
+                                  rhs = getFactor(builder, *right, product.getRhsContract());
+  if (!lhs || !rhs)
+    return false;
+  ContractAxes axes;
+  axes.lhsBatch.assign(product.getLhsBatch().begin(), product.getLhsBatch().end());
+  axes.rhsBatch.assign(product.getRhsBatch().begin(), product.getRhsBatch().end());
+  axes.lhsContract.assign(product.getLhsContract().begin(), product.getLhsContract().end());
+  axes.rhsContract.assign(product.getRhsContract().begin(), product.getRhsContract().end());
+  Tensor scale[2];
+  for (bool isLhs : {true, false})
+    scale[isLhs] = spreadOverProduct(getScale(builder, isLhs ? *left : *right), lhs->integers.rank(),
+                                     rhs->integers.rank(), axes, isLhs);
+  Tensor sums = expressions::cast(contractCentered(*lhs, *rhs, axes), builder.getF32Type());
+  product.replaceAllUsesWith((sums * (scale[true] * scale[false])).value());
+  product.erase();
+  return true;
+}
+
+bool IntegerProducts::replace(ConvolveOp product) {
+  auto isOne = [](int64_t number) { return number == 1; };
+  if (!getElementType(product.getResult()).isF32() || product.getGroups() != 1 ||
+      !llvm::all_of(product.getOperandDilation(), isOne) || !fit(getShape(product.getKernel()).drop_front()))
+    return false;
+  std::optional<Dequantized> picture = getDequantized(product.getOperand()),
+                             filters = getDequantized(product.getKernel());
+  if (!picture || !filters)
+    return false;
+  GraphBuilder builder(product.getLoc(), product);
+  int64_t rank = product.getStrides().size() + 2;
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(rank));
+  std::optional<CenteredIntegers> x = getFactor(builder, *picture, all),
+                                  w = getFactor(builder, *filters, ArrayRef(all).drop_front());
+  if (!x || !w)
+    return false;
+  Window window;
+  for (Expr size : getShape(product.getKernel()).drop_front(2)) {
+    std::optional<int64_t> places = size.asConstant();
+    if (!places || (*places > 1 && !windows))
+      return false;
+    window.sizes.push_back(*places);
+  }
+  window.strides.assign(product.getStrides().begin(), product.getStrides().end());
+  window.dilations.assign(product.getDilations().begin(), product.getDilations().end());
+  window.low.assign(product.getLow().begin(), product.getLow().end());
+  window.high.assign(product.getHigh().begin(), product.getHigh().end());
+  Tensor scale = getScale(builder, *filters);
+  if (scale.rank() > 0) {
+    Shape shape(rank - 1, builder.size(1));
+    shape.front() = scale.dim(0);
+    scale = reshape(scale, shape);
+  }
+  Tensor sums = expressions::cast(convolveCentered(*x, *w, window), builder.getF32Type());
+  product.replaceAllUsesWith((sums * (getScale(builder, *picture) * scale)).value());
+  product.erase();
+  return true;
+}
+
+struct MultiplyIntegersPass : impl::MultiplyIntegersBase<MultiplyIntegersPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (!enable)
+      return;
+    SmallVector<Operation *> products;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<ContractOp, ConvolveOp>(op))
+        products.push_back(op);
+    });
+    IntegerProducts integers(getOperation(), windows);
+    int64_t replaced = 0;
+    for (Operation *op : products) {
+      if (auto contract = dyn_cast<ContractOp>(op))
+        replaced += integers.replace(contract);
+      else
+        replaced += integers.replace(cast<ConvolveOp>(op));
+    }
+    if (replaced)
+      getOperation()->setAttr("graph.integer_products", Builder(&getContext()).getI64IntegerAttr(replaced));
+  }
+};
+
+} // namespace
+
+} // namespace freestone::graph
