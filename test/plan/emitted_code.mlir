@@ -7,22 +7,23 @@
 // RUN: sed -e 's/kept_rows = 0/kept_rows = 1000000/' %s | not freestone-opt --codegen-emit-programs 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SCRATCH
 
-// Sums along rows: `accumulators` interleaved vectors, combined in order after the run.
+// Sums along rows: `accumulators` interleaved vectors, combined in order after their run, where it is entered.
 // CHECK-LABEL: func.func @row_sums
-// CHECK:         %[[LOOP:.*]]:2 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>)
-// CHECK:           vector.load
-// CHECK:           vector.load
-// CHECK-NOT:       vector.load
-// CHECK:           scf.yield
-// CHECK:         %[[SINGLE:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[LOOP]]#0) -> (vector<16xf32>)
+// CHECK:         %[[WIDE:.*]] = scf.if {{.*}} -> (vector<16xf32>)
+// CHECK:           %[[LOOP:.*]]:2 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>)
+// CHECK:             vector.load
+// CHECK:             vector.load
+// CHECK-NOT:         vector.load
+// CHECK:             scf.yield
+// CHECK:           arith.addf %[[LOOP]]#0, %[[LOOP]]#1 : vector<16xf32>
+// CHECK:         %[[SINGLE:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[WIDE]]) -> (vector<16xf32>)
 // CHECK:         %[[LEFT:.*]] = scf.if
-// CHECK:         %[[BOTH:.*]] = arith.addf %[[LEFT]], %[[LOOP]]#1 : vector<16xf32>
-// CHECK:         vector.reduction <add>, %[[BOTH]]
+// CHECK:         vector.reduction <add>, %[[LEFT]]
 // ACCUMULATORS-LABEL: func.func @row_sums
 // ACCUMULATORS:  %[[LOOP:.*]]:3 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>)
-// ACCUMULATORS:  %[[TWO:.*]] = arith.addf %{{.*}}, %[[LOOP]]#1 : vector<16xf32>
-// ACCUMULATORS:  %[[THREE:.*]] = arith.addf %[[TWO]], %[[LOOP]]#2 : vector<16xf32>
-// ACCUMULATORS:  vector.reduction <add>, %[[THREE]]
+// ACCUMULATORS:  %[[TWO:.*]] = arith.addf %[[LOOP]]#0, %[[LOOP]]#1 : vector<16xf32>
+// ACCUMULATORS:  arith.addf %[[TWO]], %[[LOOP]]#2 : vector<16xf32>
+// ACCUMULATORS:  vector.reduction <add>
 tile.program @row_sums symbols [s0, s1](%x: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0], f32>)
     attributes {plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [2]>, tiles = s0 ceildiv 4,
                                    scratch = 0, reads = [#sym.expr<4*s1>], writes = [#sym.expr<4>]>} {
