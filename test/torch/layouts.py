@@ -66,6 +66,20 @@ def views():
                     assert (actual.data_ptr() == x.data_ptr()) == (expected.data_ptr() == x.data_ptr()), name
 
 
+def means():
+    """A mean of pictures whose channels come last: PyTorch gives it that order, and its gradient, by strides."""
+    torch._dynamo.reset()
+    before = counters["fallbacks"]
+    block = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 1), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Conv2d(8, 4, 1))
+    run = torch.compile(block, backend="freestone", dynamic=True)
+    for batch, height, width in ((2, 6, 9), (4, 7, 5)):
+        x = torch.randn(batch, height, width, 3).permute(0, 3, 1, 2).requires_grad_()
+        gradients = [torch.autograd.grad(function(x).square().sum(), [x, *block.parameters()]) for function in (run, block)]
+        for actual, expected in zip(*gradients):
+            assert_close(actual, expected, "gradients of a mean")
+    assert counters["fallbacks"] == before
+
+
 def nothing():
     """Tensors without elements, numbers, a graph without operators."""
     x = torch.empty(0, 20)
@@ -79,4 +93,5 @@ reading()
 writing()
 aliases()
 views()
+means()
 nothing()

@@ -18,4 +18,4 @@ def decompositions() -> dict:
 
 
 #: Operators whose decompositions write in place, or draw numbers in a way that programs have not.
-_IMPURE = {"complex", "as_strided_scatter", "cauchy", "geometric", "log_normal", "normal_", "uniform_"}
+_IMPURE = {"complex", "cauchy", "geometric", "log_normal", "normal_", "uniform_"}

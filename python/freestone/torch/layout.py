@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sympy
 import torch
+
+from freestone.torch.sizes import expression
 
 
 def memory_order(value: torch.Tensor) -> list[int]:
@@ -17,6 +20,21 @@ def memory_order(value: torch.Tensor) -> list[int]:
         return axes
     place = dict(zip(moving, sorted(moving, key=lambda axis: -hint(value.stride(axis)))))
     return [place.get(axis, axis) for axis in axes]
+
+
+def dense_order(sizes, strides) -> list[int] | None:
+    """The axes by falling strides, those of size 1 first, where elements lie without gaps and overlaps at all sizes."""
+    sizes, strides = ([sympy.expand(expression(value)) for value in values] for values in (sizes, strides))
+    order, step = [], sympy.Integer(1)
+    rest = [axis for axis, size in enumerate(sizes) if size != 1]
+    while rest:
+        axis = next((axis for axis in rest if strides[axis] == step), None)
+        if axis is None:
+            return None
+        rest.remove(axis)
+        order.insert(0, axis)
+        step = sympy.expand(step * sizes[axis])
+    return [axis for axis, size in enumerate(sizes) if size == 1] + order
 
 
 def inverse(order: list[int]) -> list[int]:

@@ -95,6 +95,11 @@ def expression(value) -> sympy.Expr:
         CeilToInt, FloorToInt) else expr
 
 
+def number_of(sizes: Iterable) -> sympy.Expr:
+    """The number of elements, of ints and SymInts."""
+    return sympy.expand(product(expression(size) for size in sizes))
+
+
 def _rounded(part: sympy.Expr) -> sympy.Expr:
     """A rounded quotient of sizes in integers."""
     exact = part.args[0].replace(lambda number: number.is_Float, lambda number: sympy.nsimplify(number, rational=True))

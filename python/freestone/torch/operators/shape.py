@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from freestone.torch.expressions import (broadcast_to, cast, concat, equal, iota, pad, reshape, select, slice_axis,
                                          splat, total, transpose, unsqueeze, widen)
-from freestone.torch.layout import inverse, memory_order
-from freestone.torch.sizes import Size, size_of
-from freestone.torch.operators.registry import as_type, operator, refuse, result
+from freestone.torch.layout import dense_order, inverse
+from freestone.torch.sizes import Size, number_of, size_of
+from freestone.torch.operators.registry import as_type, fake, operator, refuse, result
 
 
 @operator("view", "_unsafe_view", "reshape", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims", "flatten.using_ints",
@@ -218,6 +218,17 @@ def diagonal_scatter(graph, x, source, offset=0, first=0, second=1):
     return transpose(written, [order.index(axis) for axis in range(x.rank)])
 
 
+def orders_of_views(graph, sizes, strides, offset):
+    """The orders of axes in memory, of a tensor, the node's first argument, and of a view of all its memory. `sizes` and
+    `strides` are the node's own."""
+    known = graph.node.args[0].meta["val"]
+    sizes, strides = ([fake(value) for value in values] for values in (sizes, strides))
+    own, view = dense_order(known.shape, known.stride()), dense_order(sizes, strides)
+    if own is None or view is None or offset or number_of(known.shape) != number_of(sizes):
+        return refuse("strided views with gaps or overlaps are not supported")
+    return own, view
+
+
 @operator("as_strided")
 def as_strided(graph, x, sizes, strides, offset=None):
     """Views of all of a tensor's memory, in whatever order."""
@@ -225,14 +236,12 @@ def as_strided(graph, x, sizes, strides, offset=None):
     strided = [(size, stride) for size, stride in zip(sizes, strides) if size != 1]
     if strided == [(size_of(size), size_of(stride)) for size, stride in zip(known.shape, known.stride()) if size != 1]:
         return reshape(x, sizes)
-    axes = sorted(range(len(sizes)), key=lambda axis: (-strides[axis], axis)) if all(
-        isinstance(value, int) for value in (*sizes, *strides, *x.shape)) else []
-    step = 1
-    for axis in reversed(axes):
-        if sizes[axis] != 1 and strides[axis] != step:
-            return refuse("strided views with gaps or overlaps are not supported")
-        step *= sizes[axis]
-    order = memory_order(known)
-    if not axes or offset or step != known.numel() or not known.permute(order).is_contiguous():
-        return refuse("strided views with gaps or overlaps are not supported")
-    return transpose(reshape(transpose(x, order), [sizes[axis] for axis in axes]), inverse(axes))
+    own, view = orders_of_views(graph, *graph.node.args[1:3], offset)
+    return transpose(reshape(transpose(x, own), [sizes[axis] for axis in view]), inverse(view))
+
+
+@operator("as_strided_scatter")
+def as_strided_scatter(graph, x, source, sizes, strides, offset=None):
+    """Writes all of a tensor's memory."""
+    own, view = orders_of_views(graph, *graph.node.args[2:4], offset)
+    return transpose(reshape(transpose(cast(source, x.dtype), view), [x.shape[axis] for axis in own]), inverse(own))
