@@ -13,13 +13,13 @@ import pathlib
 import re
 import subprocess
 import tempfile
-import time
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import freestone_runtime
+from turns import measure
 
 node, FLOAT, INT64 = helper.make_node, TensorProto.FLOAT, TensorProto.INT64
 GRADIENT = {"domain": "ai.onnx.preview.training"}
@@ -115,17 +115,6 @@ def compile_and_plan(model, artifact, options):
     text = subprocess.run([tool, "inspect", "--tiles", model, *options], check=True, capture_output=True, text=True).stdout
     found = re.findall(r"moves (\d+); fetches into L1 (\d+), L2 (\d+), L3 (\d+)", text)
     return json.loads(done.stdout)["counters"], [sum(map(int, each)) / 1e6 for each in zip(*found)]
-
-
-def measure(runs, seconds):
-    least = [float("inf")] * len(runs)
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for number, run in enumerate(runs):
-            begin = time.thread_time()
-            run()
-            least[number] = min(least[number], time.thread_time() - begin)
-    return [1e3 * value for value in least]
 
 
 def main():

@@ -8,13 +8,13 @@ that the operator has to read and to write once: of what lies in no cache, nothi
 import argparse
 import pathlib
 import tempfile
-import time
 
 import numpy as np
+import onnx
 from onnx import TensorProto, helper
 
 import freestone_runtime
-import onnx
+from turns import measure
 
 node, FLOAT = helper.make_node, TensorProto.FLOAT
 EPSILON = 1e-5
@@ -69,18 +69,6 @@ def prepare_torch(case, feeds):
         return y
 
     return normalise
-
-
-def measure(runs, seconds):
-    """The minimum time of each run, in milliseconds."""
-    least = [float("inf")] * len(runs)
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for number, run in enumerate(runs):
-            begin = time.thread_time()
-            run()
-            least[number] = min(least[number], time.thread_time() - begin)
-    return [1e3 * value for value in least]
 
 
 def main():

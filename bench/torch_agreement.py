@@ -6,10 +6,10 @@ For each model of torch_models.py:
 - *weights*: parameters and buffers after 15 steps of SGD with momentum, which take the five inputs in turns;
 - *losses*: of 20 such steps.
 Each is the largest distance from eager PyTorch, of the largest magnitude (losses: of each loss). Where it is more than
-1e-4, distances from float64 stand beside: ours / eager PyTorch's in float32. There the last three are measured again of
-the *smooth* network, with SiLU in place of rectifiers and means in place of largest elements: a rounding decides on which
-side of a rectifier's corner an element lies, and with it a whole term of a gradient, so that no two engines that round
-differently agree, while it decides nothing in the smooth network, which has the same other operators. `programs` counts those that inference and
+1e-4, distances from float64 stand beside: ours / eager PyTorch's in float32. There the last three are measured again
+of the *smooth* network, with SiLU in place of rectifiers and means in place of largest elements: a rounding decides on
+which side of a rectifier's corner an element lies, and with it a whole term of a gradient, so that no two engines that
+round differently agree. The smooth network has the same other operators. `programs` counts those that inference and
 training have compiled; at most one, and one forward and one backward. With `--automatic` sizes are not declared as
 dynamic: Dynamo compiles the first input, and all others, so that there may be twice as many. Rows that FILE has are not
 measured again.

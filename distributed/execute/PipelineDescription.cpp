@@ -3,6 +3,7 @@
 #include "distributed/Error.h"
 #include "train/compilation/Acceptance.h"
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #define XXH_INLINE_ALL
@@ -55,15 +56,33 @@ std::vector<StageEdge> PipelineDescription::edges() const {
   return edges;
 }
 
+/// How many times a symbol a dimension is: 1 for `units`, 32 for `32*units`; 0 for others.
+static int64_t countTimes(std::string_view dim, std::string_view symbol) {
+  if (dim == symbol)
+    return 1;
+  size_t end = dim.find('*');
+  int64_t times = 0;
+  if (end == std::string_view::npos || dim.substr(end + 1) != symbol ||
+      std::from_chars(dim.data(), dim.data() + end, times).ptr != dim.data() + end)
+    return 0;
+  return times;
+}
+
 std::vector<int64_t> PipelineDescription::sizesOf(const std::vector<formats::TensorView> &fields) const {
   std::vector<int64_t> sizes;
   for (const std::string &symbol : symbols) {
     std::optional<int64_t> size;
     for (const ValueInfo &input : inputs) {
       auto field = std::ranges::find(fields, input.name, &formats::TensorView::name);
-      auto axis = std::ranges::find(input.shape, symbol);
-      if (field != fields.end() && axis != input.shape.end())
-        size = field->shape.at(axis - input.shape.begin());
+      for (size_t axis = 0; field != fields.end() && axis < input.shape.size(); ++axis) {
+        int64_t times = countTimes(input.shape[axis], symbol);
+        if (times == 0)
+          continue;
+        if (field->shape.at(axis) % times != 0)
+          throw Error(fmt::format("dimension {} of input '{}', {}, is {}, but must be a multiple of {}", axis, input.name,
+                                  input.shape[axis], field->shape[axis], times));
+        size = field->shape[axis] / times;
+      }
     }
     if (!size)
       throw Error(fmt::format("the data do not tell the size '{}' of the model, which all stages must know", symbol));

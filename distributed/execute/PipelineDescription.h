@@ -41,7 +41,8 @@ struct PipelineDescription {
 
   /// The edges between stages, with those of micro-batches alone.
   std::vector<StageEdge> edges() const;
-  /// Values of the symbols for a batch of these fields. Throws Error where a field's shape does not tell one.
+  /// Values of the symbols for a batch of these fields. Throws Error where no field's shape
+  /// tells one, or a dimension that is a multiple of a symbol is none.
   std::vector<int64_t> sizesOf(const std::vector<formats::TensorView> &fields) const;
 
   /// From any stage's artifact. Throws Error.

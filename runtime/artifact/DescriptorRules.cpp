@@ -154,6 +154,11 @@ void Rules::checkSymbol(const Entry &entry, size_t position) {
   require(symbol.lower <= symbol.upper, "has no value between its bounds");
   require(symbol.multipleOf >= 1, "is a multiple of less than 1");
   require(symbol.scale >= 1, "has a scale of less than 1");
+  require(symbol.scale == 1 || symbol.source == SymbolSource::InputDim, "has a scale, but is no dimension");
+  int64_t product = 0;
+  require(!__builtin_mul_overflow(symbol.scale, symbol.multipleOf, &product) &&
+              !__builtin_mul_overflow(symbol.scale, symbol.lower, &product),
+          "has a scale with which no dimension fits 64 bits");
   if (symbol.source == SymbolSource::RunTime) {
     if (symbol.bound != -1)
       requireSlot(entry, symbol.bound, "its upper bound");

@@ -167,11 +167,25 @@ KNOWN = {
         ({"x": X, "m": np.array(0)}, [np.array(0), np.zeros(0)]),
     ],
 }
+STEPS = np.arange(24, dtype=np.float32).reshape(3, 4, 2)
+FIRST = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+#: Of operator set 8, whose Scan goes along the steps of each sample of a batch.
+KNOWN_OF_8 = {
+    """(float[b, 2] i, float[b, t, 2] x) => (float[b, 2] last, float[b, t, 2] all) {
+        last, all = Scan<num_scan_inputs = 1, directions = [1], body = s (float[2] s, float[2] e) => (float[2] n, float[2] o) {
+            n = Add(s, e) o = Identity(n) }>(, i, x)
+    }""": [
+        ({"i": FIRST, "x": STEPS}, [FIRST + STEPS.sum(1), FIRST[:, None] + np.cumsum(STEPS[:, ::-1], 1)]),
+        ({"i": FIRST[:1], "x": STEPS[:1, :1]}, [FIRST[:1] + STEPS[:1, 0], FIRST[:1, None] + STEPS[:1, :1]]),
+        ({"i": FIRST, "x": STEPS[:, :0]}, [FIRST, np.zeros((3, 0, 2))]),
+        ({"i": FIRST[:0], "x": STEPS[:0]}, [FIRST[:0], STEPS[:0]]),
+    ],
+}
 
 
 def check_known(folder):
-    for text, cases in KNOWN.items():
-        model = onnx.parser.parse_model('<ir_version: 9, opset_import: ["" : 20]> g ' + text)
+    for opset, text, cases in [(20, *item) for item in KNOWN.items()] + [(8, *item) for item in KNOWN_OF_8.items()]:
+        model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : {opset}]> g {text}')
         onnx.save(model, folder / "known.onnx")
         freestone_runtime.compile_model(folder / "known.onnx", folder / "known.stone")
         for workers in WORKERS:

@@ -1,4 +1,6 @@
 // Each rank reads the fields that its stages take, and no others.
+#include "distributed/Error.h"
+#include "distributed/execute/PipelineDescription.h"
 #include "distributed/execute/RankData.h"
 #include "test/train/Files.h"
 #include "train/Error.h"
@@ -106,4 +108,22 @@ TEST(RankData, OtherDataAreRefused) {
               behind.take(DataUse::Training, describeBatch(*loader.take()));
             }).find("step 2: this rank has come to another batch"),
             std::string::npos);
+}
+
+TEST(PipelineDescription, MultiplesOfASizeTellIt) {
+  PipelineDescription pipeline;
+  pipeline.symbols = {"batch", "units"};
+  pipeline.inputs = {{"x", FREESTONE_F32, {"batch", "3", "32*units", "units + 1"}}};
+  auto sizesOf = [&](int64_t height) {
+    formats::TensorView x;
+    x.name = "x";
+    x.shape = {8, 3, height, 5};
+    return pipeline.sizesOf({x});
+  };
+  EXPECT_EQ(sizesOf(96), (std::vector<int64_t>{8, 3}));
+  EXPECT_EQ(messageOf<distributed::Error>([&] { sizesOf(30); }),
+            "dimension 2 of input 'x', 32*units, is 30, but must be a multiple of 32");
+  pipeline.symbols = {"unit"};
+  EXPECT_EQ(messageOf<distributed::Error>([&] { sizesOf(96); }),
+            "the data do not tell the size 'unit' of the model, which all stages must know");
 }

@@ -58,6 +58,12 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.slotCount = INT64_MAX; }), "too many sizes");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.operationsSlot = 5; }), "number of its operations");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].multipleOf = 0; }), "multiple of less than 1");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].scale = 0; }), "scale of less than 1");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) {
+                    e.symbols[0].scale = int64_t(1) << 40;
+                    e.symbols[0].multipleOf = int64_t(1) << 40;
+                  }),
+                  "no dimension fits 64 bits");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.services = {{"f", 1, {{DType::f32, {0}, 4}}, {}}}; }),
                   "has no buffer for an operand");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.services = {{"f", 1, {}, {{DType::f32, {0}, 1}}}}; }),
