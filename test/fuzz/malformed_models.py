@@ -71,6 +71,23 @@ def odd_tensor(**fields):
     return model([node("Add", ["x", "w"], ["y"])], initializers=[TensorProto(name="w", **fields)])
 
 
+def recurrent():
+    """A layer over integers with weights of floats."""
+    made = model([node("RNN", ["x", "w", "r"], ["y"], hidden_size=4)], inputs=(), outputs=("y",))
+    for name, kind, shape in (("x", TensorProto.INT64, (3, 1, 2)), ("w", F32, (1, 4, 2)), ("r", F32, (1, 4, 4))):
+        made.graph.input.append(helper.make_tensor_value_info(name, kind, shape))
+    return made
+
+
+def scan_of_samples(*lengths):
+    body = helper.make_graph([node("Add", ["s", "e"], ["n"]), node("Identity", ["n"], ["o"])], "body",
+                             [value("s", (3,)), value("e", (3,))], [value("n", (3,)), value("o", (3,))])
+    made = model([node("Scan", [*lengths, "i", "x"], ["last", "y"], num_scan_inputs=1, body=body)], opset=8,
+                 inputs=[name for name in lengths if name])
+    made.graph.input.extend([value("i"), value("x", (2, 4, 3))])
+    return made
+
+
 def models():
     twice = node("Twice", ["x"], ["y"], domain="own")
     yield "cycle", model([node("Add", ["x", "y"], ["z"]), node("Relu", ["z"], ["y"])])
@@ -106,6 +123,9 @@ def models():
     yield "wrong-arity", model([node("Relu", ["x", "x"], ["y"])])
     yield "wrong-attribute", model([node("Softmax", ["x"], ["y"], axis="one")])
     yield "wrong-axis", model([node("Softmax", ["x"], ["y"], axis=7)])
+    yield "recurrent-of-integers", recurrent()
+    yield "scan-of-samples", scan_of_samples("")
+    yield "scan-of-samples-with-lengths", scan_of_samples("lengths")
     yield "wrong-broadcast", model([node("Add", ["x", "w"], ["y"])], initializers=[
         helper.make_tensor("w", F32, [5], [1.0] * 5)])
 

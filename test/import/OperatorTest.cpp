@@ -43,6 +43,13 @@ TEST(Operator, AFunctionThatCallsItselfIsRefused) {
   EXPECT_NE(model.reason().find("nested too deeply"), std::string::npos) << model.reason();
 }
 
+TEST(Operator, RecurrentLayersHaveOneType) {
+  EXPECT_EQ(importText("agraph (int64[t, b, 2] x, float[1, 4, 2] w, float[1, 4, 4] r) => (float[s, d, c, h] y) {"
+                       " y = RNN<hidden_size = 4>(x, w, r) }")
+                .reason(),
+            "node 'y' (RNN, opset 20): the input, its weights, biases and first states must be floats of one type");
+}
+
 TEST(Operator, NumbersTakeTheTypeBesideThem) {
   Imported model = importText("agraph (float[n] x) => (float[n] y) { y = HardSwish(x) }");
   ASSERT_TRUE(model.model.module) << model.reason();

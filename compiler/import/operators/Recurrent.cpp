@@ -158,6 +158,14 @@ void recur(Node &node, int64_t gates, bool hasCells, ArrayRef<StringRef> default
     node.reject("the input and its weights must have three dimensions");
     return;
   }
+  auto hasType = [&](Tensor tensor) { return !tensor || tensor.elementType() == x.elementType(); };
+  bool haveOneType = hasType(w) && hasType(r);
+  for (int64_t input : {3, 5, 6, 7})
+    haveOneType &= hasType(node.optionalInput(input));
+  if (!x.isFloat() || !haveOneType) {
+    node.reject("the input, its weights, biases and first states must be floats of one type");
+    return;
+  }
   ModelBuilder &builder = node.builder();
   bool isBatchFirst = node.integer("layout") != 0;
   auto sequenceFirst = [&](Tensor state) { return isBatchFirst && state ? transpose(state, {1, 0, 2}) : state; };
