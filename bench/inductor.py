@@ -1,9 +1,10 @@
-"""torch.compile with Freestone beside Inductor and eager PyTorch: inductor.py [--models NAME …] [--threads N] [--out FILE].
+"""torch.compile with Freestone beside Inductor and eager PyTorch: inductor.py [--models NAME …] [--threads N …] [--out FILE].
 
 The first call, and memory, are measured in processes of their own: cold with empty caches, then warm with the caches
 that the cold one left. Each compiles for dynamic sizes and calls (a training step: forward and backward). Steady calls
-are made in turns in one process, for --seconds, and their minimum counts. Milliseconds, of CPU time where it is warm
-(nothing waits or runs beside then, but other processes may), and MiB.
+are made in turns in one process, for --seconds, and their minimum counts, with each number of threads; first calls with
+the first one. Milliseconds, of CPU time where it is warm (nothing waits or runs beside then, but other processes may),
+and MiB.
 
 The first call, warm, is told in its parts: Dynamo and the call itself; AOTAutograd, from Dynamo's graph to a function;
 and of that what is the backend's own: to load what its cache has. Ratios are Freestone's of Inductor's, their geometric
@@ -157,10 +158,10 @@ def measure_steady(name, mode, threads, seconds):
     return fastest
 
 
-def in_process(options, name, engine, mode, cache):
+def in_process(options, name, engine, mode, cache, threads):
     environment = dict(os.environ, FREESTONE_CACHE_DIR=f"{cache}/freestone", TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor",
-                       OMP_NUM_THREADS=str(options.threads))
-    command = [sys.executable, __file__, "--one", json.dumps([name, engine, mode]), "--threads", str(options.threads),
+                       OMP_NUM_THREADS=str(threads))
+    command = [sys.executable, __file__, "--one", json.dumps([name, engine, mode]), "--threads", str(threads),
                "--seconds", str(options.seconds)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -169,55 +170,64 @@ def in_process(options, name, engine, mode, cache):
 
 
 def measure(options, name, mode):
-    """A row: what each engine's processes told, cold and warm, and the fastest steady calls."""
-    row = {"model": name, "mode": mode, "threads": options.threads}
+    """A row: what each engine's processes told, cold and warm, and by threads the fastest steady calls."""
+    row = {"model": name, "mode": mode, "threads": options.threads, "steady": {}}
     with tempfile.TemporaryDirectory() as cache:
         for engine in ENGINES:
-            row[engine] = dict(zip(("cold", "warm"), [in_process(options, name, engine, mode, cache) for _ in range(2)]))
-        row["steady"] = in_process(options, name, "all", mode, cache)
+            row[engine] = dict(zip(("cold", "warm"), [in_process(options, name, engine, mode, cache, options.threads[0])
+                                                      for _ in range(2)]))
+        for threads in options.threads:
+            row["steady"][str(threads)] = in_process(options, name, "all", mode, cache, threads)
     return row
 
 
-#: Columns with a ratio: a title, and the figure of an engine in a row.
-COLUMNS = {
+def columns(threads):
+    """Columns with a ratio: a title, and the figure of an engine in a row."""
+    return FIRST_CALLS | {f"steady, {number} thread{'s' * (number > 1)}":
+                          lambda row, engine, number=number: row["steady"][str(number)][engine] for number in threads}
+
+
+FIRST_CALLS = {
     "cold": lambda row, engine: row[engine]["cold"]["first wall"],
     "own part, warm": lambda row, engine: row[engine]["warm"]["own cpu"],
     "AOTAutograd": lambda row, engine: row[engine]["warm"]["backend cpu"] - row[engine]["warm"]["own cpu"],
     "Dynamo, call": lambda row, engine: row[engine]["warm"]["first cpu"] - row[engine]["warm"]["backend cpu"],
     "warm": lambda row, engine: row[engine]["warm"]["first cpu"],
-    "steady": lambda row, engine: row["steady"][engine],
     "MiB": lambda row, engine: row[engine]["warm"]["memory"],
 }
 
 
 def show(row):
-    cells = ["{model}, {mode}, {threads}".format(**row)]
-    for figure in COLUMNS.values():
+    cells = ["{model}, {mode}".format(**row)]
+    for figure in columns(row["threads"]).values():
         ours, theirs = (figure(row, engine) for engine in ENGINES)
         cells += [f"{number:.{0 if number >= 1000 else 1 if number >= 10 else 2}f}" for number in (ours, theirs)]
         cells.append(f"{ours / theirs:.2f}")
-    return "| " + " | ".join([*cells, f"{row['steady']['eager']:.2f}"]) + " |"
+    cells += [f"{row['steady'][str(number)]['eager']:.2f}" for number in row["threads"]]
+    return "| " + " | ".join(cells) + " |"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", default=MODELS)
     parser.add_argument("--modes", nargs="+", default=["inference", "train"])
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1])
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         name, engine, mode = json.loads(options.one)
-        print(json.dumps(measure_steady(name, mode, options.threads, options.seconds) if engine == "all" else
-                         measure_first(name, engine, mode, options.threads)))
+        print(json.dumps(measure_steady(name, mode, *options.threads, options.seconds) if engine == "all" else
+                         measure_first(name, engine, mode, *options.threads)))
         return
     found = []
     if options.out and options.out.exists():
         found = [json.loads(line) for line in options.out.read_text().splitlines()]
-    print("| model, mode, threads | " + " | ".join(f"{title} | Inductor | ratio" for title in COLUMNS) + " | eager |")
-    print("|" + "---|" * (3 * len(COLUMNS) + 2))
+    shown = columns(options.threads)
+    titles = [f"{title} | Inductor | ratio" for title in shown] + [f"eager, {number}" for number in options.threads]
+    print("| model, mode | " + " | ".join(titles) + " |")
+    print("|" + "---|" * (3 * len(shown) + len(options.threads) + 1))
     rows = []
     for name in options.models:
         for mode in options.modes:
@@ -228,7 +238,7 @@ def main():
                     file.write(json.dumps(rows[-1]) + "\n")
             print(show(rows[-1]), flush=True)
     means = {title: math.exp(statistics.fmean(math.log(figure(row, ENGINES[0]) / figure(row, ENGINES[1])) for row in rows))
-             for title, figure in COLUMNS.items()}
+             for title, figure in shown.items()}
     print("\n" + ", ".join(f"{title} {mean:.2f}" for title, mean in means.items()))
 
 

@@ -18,7 +18,8 @@ struct SizeRange {
 
 /// What to compile, and how.
 struct Order {
-  /// The model and what determines the result. `dims` and `binds` follow from `ranges`, and `rates` is looked up.
+  /// The model and what determines the result. `dims` and `binds` follow from `ranges`. `rates` are looked up where
+  /// they are empty and matter.
   cache::ModelOptions what;
   std::vector<SizeRange> ranges;
   int jobs = 0;         ///< programs compiled at the same time; 0: as many as CPUs and memory allow
@@ -29,6 +30,10 @@ struct Order {
   std::function<void(const std::string &phase, int64_t done, int64_t total)> onProgress;
   /// Called at most once with a sentence about an unusable cache.
   std::function<void(const std::string &sentence)> onWarning;
+  /// Called with the reasons why what is in the cache does not serve; those of the code come from within the compiler.
+  std::function<void(const std::string &sentence)> onMiss;
+  /// Called where this machine was measured now, once for all compilations, with the seconds that took.
+  std::function<void(double seconds)> onMeasured;
   /// Adds to the options of a compilation, which is not reached on a hit.
   std::function<void(freestone_compile_options &)> complete;
 };

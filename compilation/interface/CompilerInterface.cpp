@@ -64,6 +64,6 @@ freestone_status freestone_check(const freestone_model *model, const freestone_c
                                  char **json) {
   return withOrder(model, settings, [&](const compilation::Order &order) {
     require(json, "json");
-    *json = copy(compilation::describe(order));
+    *json = copy(compilation::describe(order).json);
   });
 }

@@ -1,7 +1,7 @@
 // freestone bench: measures the time to start, compile, load and run a model.
 
 #include "tools/freestone/Model.h"
-#include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Compiler.h"
 #include "tools/freestone/Options.h"
 #include "tools/freestone/TemporaryFolder.h"
 #include "tools/freestone/Verbs.h"
@@ -131,7 +131,7 @@ static Json measure(const BenchArguments &arguments, const CLI::App &verb) {
     bool wasKept;
     auto accept = [&](const train::ReadModel &read) { (void)matchInputs(read.inputs, inputs); };
     report["compile"] =
-        Json::parse(ModelCache(arguments.compile, accept).compileTo(artifact, arguments.model, "", wasKept));
+        Json::parse(Compiler(arguments.compile, accept).compileTo(artifact, arguments.model, "", wasKept));
     // A cache hit says nothing of the compile time.
     report[wasKept ? "cache_seconds" : "compile_seconds"] = now() - begin;
     report["from_cache"] = wasKept;

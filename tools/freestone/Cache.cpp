@@ -2,7 +2,7 @@
 
 #include "cache/Eviction.h"
 #include "cache/Explanation.h"
-#include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Compiler.h"
 #include "tools/freestone/Options.h"
 #include "tools/freestone/Verbs.h"
 #include <cerrno>

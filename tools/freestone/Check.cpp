@@ -61,13 +61,13 @@ void addCheckVerb(CLI::App &app) {
   verb->add_flag("--json", arguments->json, "prints the report as JSON");
   arguments->compile.addTo(*verb);
   verb->callback([arguments] {
-    Compiler::Check check = Compiler::open().check(CompileOptions(arguments->compile, arguments->model));
+    compilation::Description model = Compiler(arguments->compile).check(arguments->model);
     if (arguments->json)
-      fmt::print("{}\n", check.report);
+      fmt::print("{}\n", model.json);
     else
-      printReport(Json::parse(check.report, nullptr, /*allow_exceptions=*/false));
-    if (!check.supported)
-      throw Failure(Exit::Failed, arguments->json ? "" : "the model can't be compiled: " + check.reason);
+      printReport(Json::parse(model.json, nullptr, /*allow_exceptions=*/false));
+    if (!model.reason.empty())
+      throw Failure(Exit::Failed, arguments->json ? "" : "the model can't be compiled: " + model.reason);
     if (!arguments->json)
       fmt::print("the model compiles\n");
   });

@@ -1,6 +1,6 @@
 // freestone compile: compiles an ONNX model to one file.
 
-#include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Compiler.h"
 #include "tools/freestone/Options.h"
 #include "tools/freestone/Verbs.h"
 #include <filesystem>
@@ -54,19 +54,19 @@ void addCompileVerb(CLI::App &app) {
       arguments->output = std::filesystem::path(arguments->model).replace_extension(".stone").string();
     requireWritable("--output", arguments->output);
     bool wasKept;
-    ModelCache models(arguments->compile);
-    Json statistics = Json::parse(models.compileTo(arguments->output, arguments->model, "", wasKept), nullptr,
+    Compiler compiler(arguments->compile);
+    Json statistics = Json::parse(compiler.compileTo(arguments->output, arguments->model, "", wasKept), nullptr,
                                   /*allow_exceptions=*/false);
     if (wasKept)
       fmt::print(stderr, "it was compiled before, and these are the figures of then; --no-cache compiles again\n");
-    if (models.calibrationSeconds() > 0)
-      statistics["calibration"] = models.calibrationSeconds();
+    if (compiler.calibrationSeconds() > 0)
+      statistics["calibration"] = compiler.calibrationSeconds();
     if (arguments->json) {
       fmt::print("{}\n", statistics.dump());
       return;
     }
     printStatistics(arguments->output, statistics);
-    fmt::print("{}", models.describeCalibration());
+    fmt::print("{}", compiler.describeCalibration());
   });
 }
 

@@ -6,8 +6,7 @@
 
 namespace freestone::tools {
 
-CompileProgress::CompileProgress(std::string phase)
-    : isTerminal(isatty(STDERR_FILENO)), phase(std::move(phase)), thread(&CompileProgress::tell, this) {}
+CompileProgress::CompileProgress() : isTerminal(isatty(STDERR_FILENO)), thread(&CompileProgress::tell, this) {}
 
 CompileProgress::~CompileProgress() {
   {
@@ -18,12 +17,11 @@ CompileProgress::~CompileProgress() {
   thread.join();
 }
 
-void CompileProgress::report(void *user, const freestone_compile_progress *progress) {
-  auto &self = *static_cast<CompileProgress *>(user);
-  std::lock_guard lock(self.mutex);
-  self.phase = progress->phase;
-  self.done = progress->done;
-  self.total = progress->total;
+void CompileProgress::report(const std::string &newPhase, int64_t newDone, int64_t newTotal) {
+  std::lock_guard lock(mutex);
+  phase = newPhase;
+  done = newDone;
+  total = newTotal;
 }
 
 /// The thread's main function.

@@ -1,9 +1,9 @@
 #ifndef FREESTONE_TOOLS_FREESTONE_COMPILEPROGRESS_H
 #define FREESTONE_TOOLS_FREESTONE_COMPILEPROGRESS_H
 
-#include "compiler/driver/Interface.h"
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -14,14 +14,13 @@ namespace freestone::tools {
 /// line that is rewritten on a terminal, else one line a second. Lives as long as the compilation or the wait.
 class CompileProgress {
 public:
-  /// `phase` is shown until the first `report`.
-  explicit CompileProgress(std::string phase);
+  CompileProgress();
   ~CompileProgress();
   CompileProgress(const CompileProgress &) = delete;
   CompileProgress &operator=(const CompileProgress &) = delete;
 
-  /// For `freestone_compile_options::progress`, with a CompileProgress as `user`.
-  static void report(void *user, const freestone_compile_progress *progress);
+  /// A phase has begun, or goes on; `total` programs are to be compiled, 0 in other phases.
+  void report(const std::string &phase, int64_t done, int64_t total);
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -33,7 +32,7 @@ private:
   std::mutex mutex; ///< protects all members below
   std::condition_variable ended;
   bool isOver = false;
-  std::string phase;
+  std::string phase = "begins";
   int64_t done = 0, total = 0; ///< number of programs
   std::thread thread;
 };

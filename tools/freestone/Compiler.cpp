@@ -1,216 +1,148 @@
 #include "tools/freestone/Compiler.h"
+
 #include "compilation/CompilerLibrary.h"
-#include "compiler/driver/Switches.h"
-#include "tools/freestone/CompileProgress.h"
-#include "tools/freestone/Options.h"
-#include "tools/tensor/Bytes.h"
-#include "train/options/OptionRules.h"
-#include <charconv>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fmt/ranges.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <utility>
 
 namespace freestone::tools {
 
-static constexpr double mostJobs = 1024;
+static void printLine(const std::string &sentence) { fmt::print(stderr, "freestone: {}\n", sentence); }
 
-static constexpr const char *group = "Compiling";
-
-void CompileArguments::addDeviceTo(CLI::App &verb) {
-  CLI::Option *targets = addWord(verb, "--target", target, train::choiceOf("target"), "host, x86-64-v3 or x86-64-v4");
-  targets->group(group);
-  auto readDevice = [this](const std::string &path) {
-    if (path.empty())
-      refuseValue("--device", path, "must not be empty");
-    deviceName = "--device " + path;
-    try {
-      std::vector<uint8_t> bytes = readFile(path);
-      device.emplace(bytes.begin(), bytes.end());
-    } catch (const TensorError &error) {
-      throw Failure(Exit::Failed, fmt::format("{}: {}", deviceName, error.what()));
-    }
-  };
-  verb.add_option_function<std::string>("--device", readDevice,
-                                        "the device to compile for, as 'freestone machine --json' describes one")
-      ->type_name(fileKind)
-      ->excludes(targets)
-      ->group(group);
-}
-
-void CompileArguments::addTo(CLI::App &verb) {
-  addDeviceTo(verb);
-  addNumber(verb, "-O", level, words::wholeFrom(0, 3), "how hard to optimise")->group(group);
-  addTexts(verb, "--dim", dims, formKind, "what a symbolic size may be: seq=2:1024, or seq=8:1024:8 for multiples of 8")
-      ->group(group);
-  addTexts(verb, "--bind", binds, formKind, "fixes a symbolic size: batch=8")->group(group);
-  words::Choice switches;
-  std::string effects = "leaves out optimisations, separated by commas:";
-  for (const driver::SwitchInfo &info : driver::switchTable) {
-    switches.words.emplace_back(info.name);
-    effects += fmt::format("\n{} ({})", info.name, info.effect);
-  }
-  addWords(verb, "--disable", disabled, switches, effects)->group(group);
-  addNumber(verb, "--compile-jobs", jobs, words::wholeFrom(1, mostJobs),
-            "programs that are compiled at the same time; by default as many as CPUs and memory allow")
-      ->default_str("")
-      ->group(group);
-  addText(verb, "--mlir-print-ir-tree-dir", printIrTreeDir, folderKind,
-          "writes the program after every pass into this folder")
-      ->group(group);
-  verb.add_flag("--tune", tune,
-                "times the best tilings of every contraction on this machine, and takes the fastest; keeps the times")
-      ->group(group);
-  addText(verb, "--tilings", tilings, fileKind, "tiles programs as the file says, for measurements: p0 #tile.map<…>")
-      ->group("");
-  verb.add_flag("--no-cache", noCache, "compiles even what was compiled before, and keeps nothing")->group(group);
-  verb.add_flag("--explain-miss", explainMiss, "says why what was compiled before does not serve")->group(group);
-}
-
-bool CompileArguments::given(const CLI::App &verb) const {
-  for (const char *option : {"--target", "--device", "-O", "--dim", "--bind", "--disable", "--compile-jobs",
-                             "--mlir-print-ir-tree-dir", "--tune", "--tilings"})
-    if (verb.count(option))
-      return true;
-  return false;
-}
-
-static bool parseSize(std::string_view text, int64_t &value) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= 0;
-}
-
-/// Parses "seq=2:1024", "seq=2:", "seq=8:1024:8" and "batch=8", the last only where `range` is false.
-static freestone_dim_bound parseBound(const std::string &text, bool range, std::string &symbol) {
-  freestone_dim_bound bound = {nullptr, 0, INT64_MAX, 1};
-  size_t equals = text.find('=');
-  std::string_view value = equals == std::string::npos ? std::string_view() : std::string_view(text).substr(equals + 1);
-  symbol = text.substr(0, equals);
-  bool valid;
-  if (range) {
-    size_t colon = value.find(':');
-    valid = colon != std::string_view::npos && parseSize(value.substr(0, colon), bound.minimum);
-    std::string_view rest = valid ? value.substr(colon + 1) : std::string_view();
-    std::string_view maximum = rest.substr(0, rest.find(':'));
-    valid = valid && (maximum.empty() || parseSize(maximum, bound.maximum)) && bound.minimum <= bound.maximum;
-    if (maximum.size() < rest.size())
-      valid = valid && parseSize(rest.substr(maximum.size() + 1), bound.multiple_of) && bound.multiple_of > 0;
-  } else {
-    valid = parseSize(value, bound.minimum);
-    bound.maximum = bound.minimum;
-  }
-  if (symbol.empty() || !valid)
-    throw Failure(Exit::Usage, range ? fmt::format("--dim {} is not of the form seq=2:1024 or seq=8:1024:8", text)
-                                     : fmt::format("--bind {} is not of the form batch=8", text));
-  return bound;
-}
-
-CompileOptions::CompileOptions(const CompileArguments &arguments, std::string model, std::string output,
-                               std::string step)
-    : target(arguments.target), device(arguments.device.value_or("")), deviceName(arguments.deviceName),
-      modelPath(std::move(model)), outputPath(std::move(output)), training(std::move(step)),
-      printIrTreeDir(arguments.printIrTreeDir), tilings(arguments.tilings),
-      disabled(fmt::format("{}", fmt::join(arguments.disabled, ","))) {
-  if (!printIrTreeDir.empty())
-    requireFolder("--mlir-print-ir-tree-dir", printIrTreeDir);
-  symbols.reserve(arguments.dims.size() + arguments.binds.size());
-  for (bool range : {true, false})
-    for (const std::string &text : range ? arguments.dims : arguments.binds) {
-      bounds.push_back(parseBound(text, range, symbols.emplace_back()));
-      bounds.back().symbol = symbols.back().c_str();
-    }
-  options.struct_size = sizeof(options);
-  options.model_path = modelPath.c_str();
-  options.output_path = outputPath.empty() ? nullptr : outputPath.c_str();
-  options.target = target.c_str();
-  options.device = arguments.device ? device.c_str() : nullptr;
-  options.device_name = deviceName.c_str();
-  options.optimization_level = arguments.level;
-  options.strip_weights = arguments.stripWeights;
-  options.threads = arguments.jobs;
-  options.dim_bound_count = bounds.size();
-  options.dim_bounds = bounds.data();
-  options.training = training.empty() ? nullptr : training.c_str();
-  options.disable = disabled.c_str();
-  options.tilings = tilings.empty() ? nullptr : tilings.c_str();
-  options.tune = arguments.tune;
-  options.print_ir_tree_dir = printIrTreeDir.empty() ? nullptr : printIrTreeDir.c_str();
-}
-
-void CompileOptions::setRates(const std::string &text) {
-  rates = text;
-  options.rates = rates.empty() ? nullptr : rates.c_str();
-}
-
-void CompileOptions::keepCode(const cache::Store &store) {
-  cacheFolder = store.folder()->path();
-  options.cache_folder = cacheFolder.c_str();
-  options.cache_read_only = !store.folder()->mayWrite();
-  // 0 would mean the default.
-  options.cache_max_bytes = std::max<uint64_t>(store.settings().maxBytes, 1);
-  options.cache_lock_timeout_spent = store.lockTimeoutSpent().count();
-  options.explain_misses = static_cast<bool>(store.settings().explain);
-  options.say_user = const_cast<cache::Settings *>(&store.settings());
-  options.say = [](void *user, int32_t isWarning, const char *sentence) {
-    const auto &settings = *static_cast<const cache::Settings *>(user);
-    if (const auto &say = isWarning ? settings.say : settings.explain)
-      say(sentence);
-  };
-}
-
-const Compiler &Compiler::open() {
-  static const Compiler compiler = [] {
-    try {
-      return Compiler(&compilation::openCompiler());
-    } catch (const freestone::Error &error) {
-      throw Failure(Exit::Failed, error.what());
-    }
-  }();
-  return compiler;
-}
-
-std::string Compiler::take(freestone_compiler_result result) const {
-  std::string text = result.text ? result.text : "", error = result.error ? result.error : "";
-  freestone_compiler_status status = result.status;
-  interface->free_result(&result);
-  switch (status) {
-  case FREESTONE_COMPILER_OK:
-    return text;
-  case FREESTONE_COMPILER_UNSUPPORTED:
-    throw Unsupported(error);
-  case FREESTONE_COMPILER_USAGE:
+cache::Settings cacheSettings() {
+  std::string error;
+  cache::Settings settings = cache::Settings::fromEnvironment(error);
+  if (!error.empty())
     throw Failure(Exit::Usage, error);
-  case FREESTONE_COMPILER_FAILED:
-    break;
-  }
-  throw Failure(Exit::Failed, error);
+  return settings;
 }
 
-Compiler::Check Compiler::check(const CompileOptions &options) const {
-  freestone_compiler_result result = interface->check(options.get());
-  if (result.status == FREESTONE_COMPILER_UNSUPPORTED) {
-    Check check{false, result.text ? result.text : "", result.error ? result.error : ""};
-    interface->free_result(&result);
-    return check;
+/// Turns errors of the compilation into failures of the command.
+template <typename Body> static auto asFailures(Body body) {
+  try {
+    return body();
+  } catch (const compilation::Refusal &refusal) {
+    if (refusal.reason == FREESTONE_COMPILER_UNSUPPORTED)
+      throw Unsupported(refusal.what());
+    throw Failure(refusal.reason == FREESTONE_COMPILER_USAGE ? Exit::Usage : Exit::Failed, refusal.what());
+  } catch (const freestone::Error &error) {
+    throw Failure(error.status() == FREESTONE_INVALID_ARGUMENT ? Exit::Usage : Exit::Failed, error.what());
   }
-  return {true, take(result), ""};
 }
 
-std::string Compiler::compile(const CompileOptions &options, const train::Acceptance &accept) const {
-  CompileProgress progress("begins");
-  freestone_compile_options observed = *options.get();
-  observed.progress = CompileProgress::report;
-  observed.progress_user = &progress;
+Compiler::Compiler(const CompileArguments &arguments, train::Acceptance accept)
+    : arguments(arguments), accept(std::move(accept)) {}
+
+compilation::Order Compiler::order(const std::string &model, const std::string &training,
+                                   const std::vector<std::string> &graphs) {
+  compilation::Order order = arguments.order(model);
+  order.what.training = training;
+  order.what.graphs = graphs;
+  order.what.rates = machine;
+  order.onWarning = [this](const std::string &sentence) {
+    if (!std::exchange(hasWarned, true))
+      printLine(sentence);
+  };
+  if (arguments.explainMiss)
+    order.onMiss = printLine;
+  order.onMeasured = [this](double seconds) { calibration = seconds; };
+  return order;
+}
+
+/// Runs a compilation with its progress shown, and its model accepted.
+template <typename Body> auto Compiler::run(compilation::Order order, Body body) {
+  std::unique_ptr<CompileProgress> progress;
   train::AcceptCall call(accept);
-  call.addTo(observed);
-  freestone_compiler_result result = interface->compile(&observed);
-  if (call.hasThrown()) {
-    interface->free_result(&result);
-    call.rethrow();
-  }
-  return take(result);
+  order.onProgress = [&](const std::string &phase, int64_t done, int64_t total) {
+    if (!progress)
+      progress = std::make_unique<CompileProgress>();
+    progress->report(phase, done, total);
+  };
+  order.complete = [&call, complete = std::move(order.complete)](freestone_compile_options &options) {
+    complete(options);
+    call.addTo(options);
+  };
+  return asFailures([&] {
+    try {
+      return body(order);
+    } catch (const freestone::Error &) {
+      // The acceptance knows more than the compiler that it ended.
+      call.rethrow();
+      throw;
+    }
+  });
 }
 
-std::string Compiler::inspect(const CompileOptions &options, const std::string &level) const {
-  return take(interface->inspect(options.get(), level.c_str()));
+cache::Entry Compiler::compile(const std::string &model, const std::string &training,
+                               const std::vector<std::string> &graphs) {
+  return run(order(model, training, graphs),
+             [](const compilation::Order &order) { return compilation::obtain(order); });
+}
+
+/// Copies within the file system if it can; false if it can't write all bytes.
+static bool copyBytes(int from, int to, uint64_t bytes) {
+  off_t position = 0;
+  while (bytes > 0) {
+    ssize_t copied = copy_file_range(from, &position, to, nullptr, bytes, 0);
+    if (copied < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)) {
+      char buffer[1 << 16];
+      copied = pread(from, buffer, std::min<uint64_t>(bytes, sizeof(buffer)), position);
+      if (copied > 0)
+        copied = write(to, buffer, static_cast<size_t>(copied));
+      position += std::max<ssize_t>(copied, 0);
+    }
+    // The entry is truncated, which no call reported.
+    if (copied == 0)
+      errno = EIO;
+    if (copied <= 0)
+      return false;
+    bytes -= static_cast<uint64_t>(copied);
+  }
+  return true;
+}
+
+/// Copies the payload of an entry, under a temporary name until it is complete.
+static void copyPayload(const cache::Entry &entry, const std::string &path) {
+  std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  int from = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+  int to = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  bool copied =
+      from >= 0 && to >= 0 && copyBytes(from, to, entry.payloadBytes()) && rename(temporary.c_str(), path.c_str()) == 0;
+  int code = errno;
+  for (int file : {from, to})
+    if (file >= 0)
+      close(file);
+  if (copied)
+    return;
+  if (to >= 0)
+    unlink(temporary.c_str());
+  throw Failure(Exit::Failed, fmt::format("can't write '{}': {}", path, std::strerror(code)));
+}
+
+std::string Compiler::compileTo(const std::string &output, const std::string &model, const std::string &training,
+                                bool &wasKept, const std::vector<std::string> &graphs) {
+  cache::Entry entry = compile(model, training, graphs);
+  copyPayload(entry, output);
+  wasKept = entry.wasKept();
+  return entry.about();
+}
+
+std::string Compiler::compileUnkept(const std::string &output, const std::string &model) {
+  return run(order(model), [&](const compilation::Order &order) { return compilation::compileInto(order, output); });
+}
+
+std::string Compiler::inspect(const std::string &model, const std::string &level, const std::string &training,
+                              const std::vector<std::string> &graphs) {
+  return asFailures([&] { return compilation::inspect(order(model, training, graphs), level); });
+}
+
+compilation::Description Compiler::check(const std::string &model) {
+  return asFailures([&] { return compilation::describe(order(model)); });
 }
 
 /// Adds what the interpreter hands out: a tensor, an element of a sequence that has begun, or its beginning.
@@ -228,24 +160,40 @@ static void takeOutput(void *user, const freestone_plain_tensor *output) {
     outputs.push_back(NamedValue::of({output->name, std::move(tensor)}));
 }
 
-std::vector<NamedValue> Compiler::interpret(const CompileOptions &options, const std::vector<NamedValue> &inputs,
-                                            bool wide) const {
+std::vector<NamedValue> Compiler::interpret(const std::string &model, const std::vector<NamedValue> &inputs,
+                                            bool wide) {
   std::vector<freestone_plain_tensor> plain;
   for (const NamedValue &input : inputs)
     for (const Tensor &tensor : input.elements)
       plain.push_back({input.name.c_str(), typeName(tensor.dtype()).data(), static_cast<int64_t>(tensor.shape().size()),
                        tensor.shape().data(), tensor.data()});
   std::vector<NamedValue> outputs;
-  take(interface->interpret(options.get(), plain.data(), plain.size(), wide, takeOutput, &outputs));
+  asFailures([&] { compilation::interpret(order(model), plain, wide, takeOutput, &outputs); });
   return outputs;
 }
 
-std::string Compiler::operators() const { return take(interface->operators()); }
-
-std::string Compiler::describeDevice(const CompileOptions &options) const {
-  return take(interface->describe_device(options.get()));
+std::string Compiler::describeDevice(const std::string &rates) {
+  compilation::Order wanted = order("");
+  wanted.what.rates = rates;
+  return asFailures([&] { return compilation::describeDevice(wanted); });
 }
 
-std::string Compiler::measureMachine() const { return take(interface->measure_machine()); }
+const std::string &Compiler::rates() {
+  if (machine.empty())
+    machine = asFailures([&] { return compilation::findRates(order("")); });
+  return machine;
+}
+
+std::string Compiler::describeCalibration() const {
+  return calibration > 0 ? fmt::format("this machine was measured, once for all, in {:.2f} s\n", calibration) : "";
+}
+
+void Compiler::warmUp() {
+  asFailures([] { compilation::openCompiler().warm_up(); });
+}
+
+std::string Compiler::measureMachine() { return asFailures(compilation::measureMachine); }
+
+std::string Compiler::listOperators() { return asFailures(compilation::listOperators); }
 
 } // namespace freestone::tools

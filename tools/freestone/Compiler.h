@@ -1,14 +1,14 @@
-// The compiler, loaded on demand: running an artifact never gets here and loads no LLVM.
 #ifndef FREESTONE_TOOLS_FREESTONE_COMPILER_H
 #define FREESTONE_TOOLS_FREESTONE_COMPILER_H
 
-#include "cache/Store.h"
-#include "compiler/driver/Interface.h"
+#include "cache/Settings.h"
+#include "compilation/Compilation.h"
+#include "tools/freestone/CompileArguments.h"
+#include "tools/freestone/CompileProgress.h"
 #include "tools/freestone/Failure.h"
 #include "tools/tensor/Tensor.h"
 #include "train/compilation/Acceptance.h"
-#include <CLI/CLI.hpp>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,88 +19,63 @@ struct Unsupported : Failure {
   explicit Unsupported(const std::string &reason) : Failure(Exit::Failed, reason) {}
 };
 
-/// The options of every verb that compiles.
-struct CompileArguments {
-  std::string target = "host";
-  std::optional<std::string> device; ///< JSON of a device instead of the target
-  std::string deviceName;            ///< "--device FILE"
-  int level = 2;
-  std::vector<std::string> dims;     ///< "seq=2:1024"
-  std::vector<std::string> binds;    ///< "batch=8"
-  std::vector<std::string> disabled; ///< names of optimizations
-  std::string printIrTreeDir;
-  std::string tilings; ///< a file of tilings that replace the chosen ones
-  bool tune = false;   ///< times tilings on this machine
-  bool stripWeights = false;
-  int jobs = 0; ///< programs compiled in parallel; 0: automatic
-  bool noCache = false, explainMiss = false;
+/// The cache's settings from the environment. Throws Failure (usage) where a variable is malformed.
+cache::Settings cacheSettings();
 
-  /// The options that name the device alone.
-  void addDeviceTo(CLI::App &verb);
-  void addTo(CLI::App &verb);
-  /// Whether any of them was given: they have no meaning for a compiled model.
-  bool given(const CLI::App &verb) const;
-};
-
-/// Owns the memory of a freestone_compile_options. Throws Failure (usage) when --dim or --bind is malformed.
-class CompileOptions {
-public:
-  /// `training` describes a training step, or is empty.
-  CompileOptions(const CompileArguments &arguments, std::string modelPath, std::string outputPath = "",
-                 std::string training = "");
-  CompileOptions(const CompileOptions &) = delete;
-  CompileOptions &operator=(const CompileOptions &) = delete;
-
-  /// How fast this machine is (see cache::MachineRates); empty: unknown.
-  void setRates(const std::string &text);
-
-  /// Caches code in the folder of `store`, which must outlive this; messages go to the settings of `store`.
-  void keepCode(const cache::Store &store);
-
-  const freestone_compile_options *get() const { return &options; }
-
-private:
-  std::string cacheFolder, target, device, deviceName, rates, modelPath, outputPath, training, printIrTreeDir, tilings,
-      disabled;
-  std::vector<std::string> symbols;
-  std::vector<freestone_dim_bound> bounds;
-  freestone_compile_options options = {};
-};
-
-/// Every call throws Failure with the compiler's message, or Unsupported.
+/// Compiles for a verb, through the user's cache; a hit loads no LLVM. Shows what takes long on stderr, and at most one
+/// warning about the cache. Members throw Failure with the compiler's message, or Unsupported.
 class Compiler {
 public:
-  /// Opens libfreestone_compiler.so (see compilation/CompilerLibrary.h).
-  static const Compiler &open();
+  /// `arguments` must outlive this. `accept` receives the description of a model before its compilation, not on a hit;
+  /// its exceptions end the compilation.
+  explicit Compiler(const CompileArguments &arguments, train::Acceptance accept = {});
+  Compiler(const Compiler &) = delete;
+  Compiler &operator=(const Compiler &) = delete;
 
-  void warmUp() const { interface->warm_up(); }
-  std::string build() const { return interface->build; }
+  /// The artifact of a model, or of the training step that `training` describes, with the other .onnx files that it
+  /// names; its `about` is the compiler's statistics.
+  cache::Entry compile(const std::string &model, const std::string &training = "",
+                       const std::vector<std::string> &graphs = {});
+  /// As `compile`, copied to a file of the user's. Returns the statistics; `wasKept` tells a hit.
+  std::string compileTo(const std::string &output, const std::string &model, const std::string &training, bool &wasKept,
+                        const std::vector<std::string> &graphs = {});
+  /// Compiles to a file that is not cached itself, since it is not asked for again; only its code is.
+  std::string compileUnkept(const std::string &output, const std::string &model);
+  /// The program at a level, as of `inspect` of the compiler's interface.
+  std::string inspect(const std::string &model, const std::string &level, const std::string &training = "",
+                      const std::vector<std::string> &graphs = {});
+  /// What a model is, and why it can't be compiled, if so.
+  compilation::Description check(const std::string &model);
+  /// By the reference interpreter. `wide`: floats are returned as f64.
+  std::vector<NamedValue> interpret(const std::string &model, const std::vector<NamedValue> &inputs, bool wide);
+  /// The device that the arguments name, as JSON, with these rates.
+  std::string describeDevice(const std::string &rates = "");
 
-  struct Check {
-    bool supported;
-    std::string report; ///< JSON
-    std::string reason; ///< if unsupported
-  };
-  Check check(const CompileOptions &options) const;
-  /// Returns the statistics as JSON. Exceptions of `accept`, which receives the description of the model, end the
-  /// compilation.
-  std::string compile(const CompileOptions &options, const train::Acceptance &accept = {}) const;
-  std::string inspect(const CompileOptions &options, const std::string &level) const;
-  /// `wide`: floats are returned as f64.
-  std::vector<NamedValue> interpret(const CompileOptions &options, const std::vector<NamedValue> &inputs,
-                                    bool wide) const;
-  std::string operators() const;
-  /// The device that options name, as JSON.
-  std::string describeDevice(const CompileOptions &options) const;
-  /// Measures in less than a second how fast this machine is; one line.
-  std::string measureMachine() const;
+  /// The machine's rates, if they matter to compilations; else empty. Measures the machine where that has never been
+  /// done, as compilations do.
+  const std::string &rates();
+  /// Compiles for the rates of another machine.
+  void useRates(const std::string &text) { machine = text; }
+  /// The seconds in which this object measured the machine, which are in no other time; 0 if it did not.
+  double calibrationSeconds() const { return calibration; }
+  /// A line about that, with a line break; else empty.
+  std::string describeCalibration() const;
+
+  /// Registers what all compilations need, before a fork.
+  static void warmUp();
+  static std::string measureMachine();
+  static std::string listOperators();
 
 private:
-  explicit Compiler(const freestone_compiler_interface *interface) : interface(interface) {}
-  /// Frees the result.
-  std::string take(freestone_compiler_result result) const;
+  compilation::Order order(const std::string &model, const std::string &training = "",
+                           const std::vector<std::string> &graphs = {});
+  template <typename Body> auto run(compilation::Order order, Body body);
 
-  const freestone_compiler_interface *interface;
+  const CompileArguments &arguments;
+  const train::Acceptance accept;
+  std::string machine; ///< its rates, once they are known
+  double calibration = 0;
+  bool hasWarned = false;
 };
 
 } // namespace freestone::tools

@@ -1,7 +1,7 @@
 // freestone inspect: prints a program at any level, and the metadata of an artifact.
 
 #include "tools/freestone/Model.h"
-#include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Compiler.h"
 #include "tools/freestone/Options.h"
 #include "tools/freestone/Verbs.h"
 #include <fmt/ranges.h>
@@ -83,7 +83,7 @@ static void inspectModel(const InspectArguments &arguments) {
   if (arguments.check)
     throw Failure(Exit::Usage, "--check verifies an artifact; for an .onnx file use 'freestone check'");
   std::string level = arguments.tiles ? "tiles" : arguments.level;
-  std::string program = ModelCache(arguments.compile).inspect(arguments.model, level);
+  std::string program = Compiler(arguments.compile).inspect(arguments.model, level);
   if (arguments.json)
     fmt::print("{}\n", Json{{"level", level}, {"program", program}}.dump());
   else

@@ -1,7 +1,8 @@
 // freestone machine: shows the device that models are compiled for, and measures this machine again.
 
 #include "cache/Key.h"
-#include "tools/freestone/ModelCache.h"
+#include "cache/MachineRates.h"
+#include "tools/freestone/Compiler.h"
 #include "tools/freestone/Options.h"
 #include "tools/freestone/Verbs.h"
 #include <fmt/ranges.h>
@@ -20,8 +21,6 @@ struct MachineArguments {
 
 } // namespace
 
-static std::string measure() { return Compiler::open().measureMachine(); }
-
 /// What is kept of this machine; measured again on request.
 static cache::MachineRates getRates(const MachineArguments &arguments) {
   cache::Settings settings = cacheSettings();
@@ -31,7 +30,7 @@ static cache::MachineRates getRates(const MachineArguments &arguments) {
     throw Failure(Exit::Failed, "no folder for what is measured is known; set FREESTONE_CACHE_DIR");
   std::string reason;
   settings.say = [&](const std::string &sentence) { reason = sentence; };
-  cache::MachineRates rates = cache::MachineRates::renew(settings, measure);
+  cache::MachineRates rates = cache::MachineRates::renew(settings, Compiler::measureMachine);
   if (!reason.empty())
     throw Failure(Exit::Failed, reason);
   return rates;
@@ -84,9 +83,7 @@ static void showMachine(const MachineArguments &arguments) {
   if (arguments.calibrate && !isHere)
     throw Failure(Exit::Usage, "--calibrate measures this machine, and --target or --device names another");
   cache::MachineRates rates = isHere ? getRates(arguments) : cache::MachineRates();
-  CompileOptions options(arguments.compile, "");
-  options.setRates(rates.text);
-  std::string device = Compiler::open().describeDevice(options);
+  std::string device = Compiler(arguments.compile).describeDevice(rates.text);
   if (arguments.json) {
     fmt::print("{}\n", device);
     return;

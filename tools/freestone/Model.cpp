@@ -1,5 +1,4 @@
 #include "tools/freestone/Model.h"
-#include "tools/freestone/ModelCache.h"
 #include "tools/tensor/TensorSource.h"
 #include "words/NearNames.h"
 #include <algorithm>
@@ -78,7 +77,7 @@ static train::Acceptance acceptanceOf(const Model::Check &check) {
 }
 
 Model Model::compile(const std::string &path, const CompileArguments &arguments, const Check &check) {
-  cache::Entry entry = ModelCache(arguments, acceptanceOf(check)).compile(path);
+  cache::Entry entry = Compiler(arguments, acceptanceOf(check)).compile(path);
   freestone_load_options options = {};
   options.file_bytes = entry.payloadBytes();
   Model model = load(entry.path(), options);

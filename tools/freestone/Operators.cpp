@@ -8,7 +8,7 @@ namespace freestone::tools {
 
 void addOperatorsVerb(CLI::App &app) {
   CLI::App *verb = app.add_subcommand("operators", "Lists the ONNX operators that the compiler knows, as Markdown.");
-  verb->callback([] { fmt::print("{}", Compiler::open().operators()); });
+  verb->callback([] { fmt::print("{}", Compiler::listOperators()); });
 }
 
 } // namespace freestone::tools

@@ -189,12 +189,12 @@ PipelineJob::PipelineJob(PipelineArguments &arguments) : arguments(arguments) {
   }
 }
 
-distributed::Profile profileStep(ModelCache &models, const PipelineModel &model, int64_t microBatches) {
+distributed::Profile profileStep(Compiler &compiler, const PipelineModel &model, int64_t microBatches) {
   train::StageChoice whole;
   whole.usualBatch = (model.sizes.batch + microBatches - 1) / microBatches;
   whole.usualLength = model.sizes.tokens;
   return distributed::readProfile(
-      models.inspect(model.path, "profile", train::describeStage(model.step, whole), model.graphs));
+      compiler.inspect(model.path, "profile", train::describeStage(model.step, whole), model.graphs));
 }
 
 void requireWorkForAll(const distributed::PipelinePlan &plan, int ranks) {
@@ -207,19 +207,19 @@ int PipelineJob::threadsOf(int asked) const {
   return asked > 0 ? asked : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranksHere);
 }
 
-distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const PipelineModel &model,
+distributed::PipelineChoice PipelineJob::choose(Compiler &compiler, const PipelineModel &model,
                                                 const TrainOptions &options) {
   distributed::PipelineChoice chosen;
   distributed::PlanOptions wanted = arguments.planOptions(options.step);
   if (wanted.ranks > 1 || wanted.schedule || arguments.memory) {
-    distributed::Profile profile = profileStep(models, model, wanted.microBatches);
+    distributed::Profile profile = profileStep(compiler, model, wanted.microBatches);
     if (arguments.measure) {
       std::optional<train::ArrayFiles> data;
       if (!options.fit.data.empty())
         data = train::ArrayFiles::open(options.fit.data);
       std::filesystem::create_directories(options.fit.folder);
       Measurement measured =
-          measureOnce(options.fit.folder + "/profile.json", models, model, profile, wanted.microBatches,
+          measureOnce(options.fit.folder + "/profile.json", compiler, model, profile, wanted.microBatches,
                       memoryQuestion(options, data ? &*data : nullptr), threadsOf(options.runtime.threads));
       if (!measured.blocks.empty())
         fmt::print(stderr, "{}", distributed::printComparison(measured.blocks));
@@ -242,22 +242,22 @@ distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const Pipeli
     chosen = distributed::PipelineChoice::of(plan);
     requireWorkForAll(plan, wanted.ranks);
   }
-  chosen.rates = models.rates();
+  chosen.rates = compiler.rates();
   return chosen;
 }
 
-distributed::PipelineChoice PipelineJob::agree(ModelCache &models, const PipelineModel &model,
+distributed::PipelineChoice PipelineJob::agree(Compiler &compiler, const PipelineModel &model,
                                                const TrainOptions &options) {
   if (!network)
-    return choose(models, model, options);
+    return choose(compiler, model, options);
   if (rank > 0) {
     distributed::ParcelLine line(*courier, 0, /*model=*/0);
     auto told = distributed::PipelineChoice::read(line.receive().about.dump());
-    models.useRates(told.rates);
+    compiler.useRates(told.rates);
     return told;
   }
   try {
-    distributed::PipelineChoice chosen = choose(models, model, options);
+    distributed::PipelineChoice chosen = choose(compiler, model, options);
     for (int peer = 1; peer < courier->size(); ++peer) {
       distributed::ParcelLine line(*courier, peer, /*model=*/0);
       line.send({nlohmann::json::parse(chosen.print()), {}});
@@ -270,7 +270,7 @@ distributed::PipelineChoice PipelineJob::agree(ModelCache &models, const Pipelin
   }
 }
 
-void PipelineJob::compile(ModelCache &models, const PipelineModel &model, distributed::PipelineChoice agreed) {
+void PipelineJob::compile(Compiler &compiler, const PipelineModel &model, distributed::PipelineChoice agreed) {
   choice = std::move(agreed);
   train::StageChoice wanted;
   wanted.stages = choice.stageOf;
@@ -292,7 +292,7 @@ void PipelineJob::compile(ModelCache &models, const PipelineModel &model, distri
     if (network && std::ranges::find(owners, rank) == owners.end())
       continue;
     cache::Entry &entry =
-        entries.emplace_back(models.compile(model.path, train::describeStage(model.step, wanted), model.graphs));
+        entries.emplace_back(compiler.compile(model.path, train::describeStage(model.step, wanted), model.graphs));
     newStages += !entry.wasKept();
     artifacts[wanted.stage] = Artifact::load(entry.path(), entry.payloadBytes());
   }
@@ -389,10 +389,10 @@ bool PipelineJob::keepsToMemory(const MemoryQuestion &question) {
   return keeps;
 }
 
-void PipelineJob::prepare(ModelCache &models, const PipelineModel &model, const TrainOptions &options,
+void PipelineJob::prepare(Compiler &compiler, const PipelineModel &model, const TrainOptions &options,
                           const MemoryQuestion &question) {
   do
-    compile(models, model, agree(models, model, options));
+    compile(compiler, model, agree(compiler, model, options));
   while (arguments.memory && !keepsToMemory(question));
 }
 

@@ -7,7 +7,7 @@
 #include "distributed/plan/PipelineChoice.h"
 #include "distributed/plan/PipelinePlan.h"
 #include "freestone/trainer.h"
-#include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Compiler.h"
 #include <CLI/CLI.hpp>
 
 namespace freestone::tools {
@@ -50,7 +50,7 @@ struct PipelineModel {
 };
 
 /// The predicted costs of a training step's operations for one micro-batch of so many in a batch.
-distributed::Profile profileStep(ModelCache &models, const PipelineModel &model, int64_t microBatches);
+distributed::Profile profileStep(Compiler &compiler, const PipelineModel &model, int64_t microBatches);
 
 /// Runs this command as the ranks of a training, which goes on from its newest checkpoint when one dies; returns the
 /// exit code. `folder` is the training's; `stop` ends it after the current step.
@@ -75,11 +75,11 @@ public:
   bool isSpread() const { return network != nullptr; }
   /// Compiles the stages of this process, which rank 0 has chosen with the schedule for all: by the predicted or measured
   /// times of the model's operations, and again where what the compiled stages hold is more than `--max-memory`. Throws
-  /// as ModelCache does, and train::Error where nothing keeps to the memory.
-  void prepare(ModelCache &models, const PipelineModel &model, const TrainOptions &options,
+  /// as Compiler does, and train::Error where nothing keeps to the memory.
+  void prepare(Compiler &compiler, const PipelineModel &model, const TrainOptions &options,
                const MemoryQuestion &question);
-  /// Compiles the stages of this process. Throws as ModelCache does.
-  void compile(ModelCache &models, const PipelineModel &model, distributed::PipelineChoice agreed);
+  /// Compiles the stages of this process. Throws as Compiler does.
+  void compile(Compiler &compiler, const PipelineModel &model, distributed::PipelineChoice agreed);
   /// What is expected of the chosen pipeline, for people; empty where nothing was chosen, and on other ranks.
   const std::string &expectation() const { return expected; }
   int stages() const { return static_cast<int>(artifacts.size()); }
@@ -112,8 +112,8 @@ public:
   void abort(const std::string &reason);
 
 private:
-  distributed::PipelineChoice choose(ModelCache &models, const PipelineModel &model, const TrainOptions &options);
-  distributed::PipelineChoice agree(ModelCache &models, const PipelineModel &model, const TrainOptions &options);
+  distributed::PipelineChoice choose(Compiler &compiler, const PipelineModel &model, const TrainOptions &options);
+  distributed::PipelineChoice agree(Compiler &compiler, const PipelineModel &model, const TrainOptions &options);
   bool keepsToMemory(const MemoryQuestion &question);
   int threadsOf(int asked) const;
   distributed::PipelineOptions optionsFor(const train::Execution &execution, uint64_t seed) const;

@@ -40,11 +40,11 @@ std::string describeSources(const TrainOptions &options, bool isExact, bool canB
 }
 
 /// Compiles the stages, and prints what ranks hold.
-void planExactly(TrainOptions &options, ModelCache &models, const PipelineModel &model,
+void planExactly(TrainOptions &options, Compiler &compiler, const PipelineModel &model,
                  const distributed::PipelinePlan &plan, const train::ArrayFiles *data) {
   requireWorkForAll(plan, static_cast<int>(options.pipeline.ranks.value_or(1)));
   PipelineJob job(options.pipeline);
-  job.compile(models, model, distributed::PipelineChoice::of(plan));
+  job.compile(compiler, model, distributed::PipelineChoice::of(plan));
   auto description = train::StepDescription::parse(std::string(job.first().attachment("training.json")));
   fmt::print("\n");
   printMemory(job.planMemory(description, memoryQuestion(options, data)));
@@ -80,19 +80,19 @@ void plan(PlanArguments &arguments) {
   if (!options.fit.data.empty())
     data = train::ArrayFiles::open(options.fit.data);
   const train::ArrayFiles *files = data ? &*data : nullptr;
-  ModelCache models(options.compile);
+  Compiler compiler(options.compile);
   PipelineModel model =
       options.pipelineModel(options.describeStep(options.labelFacts(files), train::FirstNumbers::Defaults), files);
-  distributed::Profile profile = profileStep(models, model, wanted.microBatches);
+  distributed::Profile profile = profileStep(compiler, model, wanted.microBatches);
   if (options.pipeline.measure) {
-    Measurement measured = measureProfile(models, model, profile, wanted.microBatches, memoryQuestion(options, files),
+    Measurement measured = measureProfile(compiler, model, profile, wanted.microBatches, memoryQuestion(options, files),
                                           std::max(1, options.runtime.threads));
     fmt::print("{}\n", distributed::printComparison(measured.blocks));
     profile = std::move(measured.profile);
   }
   distributed::PipelinePlan plan = planFor(profile);
   if (arguments.exact)
-    planExactly(options, models, model, plan, files);
+    planExactly(options, compiler, model, plan, files);
 }
 
 } // namespace

@@ -34,7 +34,7 @@ std::vector<int64_t> findSizes(const distributed::PipelineDescription &pipeline,
   return pipeline.sizesOf(fields);
 }
 
-Measurement measureProfile(ModelCache &models, const PipelineModel &model, const distributed::Profile &predicted,
+Measurement measureProfile(Compiler &compiler, const PipelineModel &model, const distributed::Profile &predicted,
                            int64_t microBatches, const MemoryQuestion &question, int threads) {
   auto working = std::ranges::count_if(predicted.nodes, [](const auto &node) { return node.time() > 0; });
   distributed::ChainOptions chain;
@@ -49,7 +49,7 @@ Measurement measureProfile(ModelCache &models, const PipelineModel &model, const
   execution.threads = threads;
   std::vector<distributed::BlockTimes> times;
   for (choice.stage = 0; choice.stage < chain.stages; ++choice.stage) {
-    cache::Entry entry = models.compile(model.path, train::describeStage(model.step, choice), model.graphs);
+    cache::Entry entry = compiler.compile(model.path, train::describeStage(model.step, choice), model.graphs);
     Artifact artifact = Artifact::load(entry.path(), entry.payloadBytes());
     auto pipeline = distributed::PipelineDescription::read(artifact);
     auto about = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
@@ -60,7 +60,7 @@ Measurement measureProfile(ModelCache &models, const PipelineModel &model, const
           distributed::compareBlocks(predicted, choice.stages, times)};
 }
 
-Measurement measureOnce(const std::string &path, ModelCache &models, const PipelineModel &model,
+Measurement measureOnce(const std::string &path, Compiler &compiler, const PipelineModel &model,
                         const distributed::Profile &predicted, int64_t microBatches, const MemoryQuestion &question,
                         int threads) {
   Json subject = {{"step", model.step},           {"batch", model.sizes.batch},
@@ -70,7 +70,7 @@ Measurement measureOnce(const std::string &path, ModelCache &models, const Pipel
   Json known = Json::parse(kept, nullptr, /*allow_exceptions=*/false);
   if (known.is_object() && known.value("of", Json()) == subject)
     return {distributed::readProfile(known.at("profile").dump()), {}};
-  Measurement measured = measureProfile(models, model, predicted, microBatches, question, threads);
+  Measurement measured = measureProfile(compiler, model, predicted, microBatches, question, threads);
   std::ofstream file(path);
   file << Json{{"of", subject}, {"profile", Json::parse(distributed::printProfile(measured.profile))}}.dump() << "\n";
   if (!file.flush())

@@ -14,13 +14,13 @@ struct Measurement {
 };
 
 /// Compiles blocks of operations as stages, and runs each of them on zeros, by as many workers as a rank has.
-/// `predicted` is for the same micro-batch. Throws as ModelCache does, and Failure where a size is unknown.
-Measurement measureProfile(ModelCache &models, const PipelineModel &model, const distributed::Profile &predicted,
+/// `predicted` is for the same micro-batch. Throws as Compiler does, and Failure where a size is unknown.
+Measurement measureProfile(Compiler &compiler, const PipelineModel &model, const distributed::Profile &predicted,
                            int64_t microBatches, const MemoryQuestion &question, int threads);
 
 /// As `measureProfile`; what was measured for the same step and sizes is kept in a file, which a training that goes on
 /// takes again.
-Measurement measureOnce(const std::string &path, ModelCache &models, const PipelineModel &model,
+Measurement measureOnce(const std::string &path, Compiler &compiler, const PipelineModel &model,
                         const distributed::Profile &predicted, int64_t microBatches, const MemoryQuestion &question,
                         int threads);
 

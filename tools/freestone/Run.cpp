@@ -127,7 +127,7 @@ static auto namesOf(const auto &outputs) {
 static std::vector<NamedValue> interpret(const RunArguments &arguments, const std::vector<NamedValue> &inputs) {
   if (isArtifact(arguments.model))
     throw Failure(Exit::Usage, "--interpret needs the .onnx file: an artifact holds only machine code");
-  return Compiler::open().interpret(CompileOptions(arguments.compile, arguments.model), inputs, arguments.wide);
+  return Compiler(arguments.compile).interpret(arguments.model, inputs, arguments.wide);
 }
 
 /// Supplies the weights of an artifact compiled with --strip-weights.

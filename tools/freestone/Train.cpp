@@ -3,9 +3,10 @@
 #include "distributed/supervise/Supervisor.h"
 #include "distributed/transport/MpiLibrary.h"
 #include "formats/ElementType.h"
+#include "tools/freestone/Compiler.h"
 #include "tools/freestone/Model.h"
-#include "tools/freestone/ModelCache.h"
 #include "tools/freestone/Options.h"
+#include "tools/freestone/TrainData.h"
 #include "tools/freestone/TrainOptions.h"
 #include "tools/freestone/TrainPlan.h"
 #include "tools/freestone/Verbs.h"
@@ -41,23 +42,6 @@ void interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-/// Errors name the option with the files.
-train::ArrayFiles openFiles(const std::string &option, const std::vector<std::string> &arguments) {
-  try {
-    return train::ArrayFiles::open(arguments);
-  } catch (const train::Error &error) {
-    throw train::Error(fmt::format("{}: {}", option, error.what()));
-  }
-}
-
-/// The arrays of --data or --eval-data, and the number of samples.
-struct Data {
-  Data(const std::string &option, const std::vector<std::string> &arguments) : files(openFiles(option, arguments)) {}
-
-  train::ArrayFiles files;
-  std::unique_ptr<train::Dataset> samples;
-};
-
 class Training {
 public:
   Training(TrainOptions &options, const CLI::App &verb) : options(options), verb(verb) {}
@@ -68,13 +52,11 @@ private:
   void openData();
   const train::Dataset &samplesFor(train::DataUse use);
   std::string describeStep(train::FirstNumbers first);
-  std::vector<double> classWeights() const;
   void compile(const std::string &path);
   static void printCompilation(const std::string &statistics, bool wasKept);
   void accept(const train::StepDescription &step, const std::vector<freestone::ValueInfo> &inputs);
   train::Acceptance acceptance();
   void requireBeginning() const;
-  void printPlan(const Artifact &artifact, const train::StepDescription &description) const;
   void loadStep();
   void loadStages();
   std::unique_ptr<train::Trainer> makeTrainer(train::StepDescription description, freestone_timeline *timeline);
@@ -84,7 +66,7 @@ private:
 
   TrainOptions &options;
   const CLI::App &verb;
-  std::unique_ptr<Data> data, evaluation;
+  std::unique_ptr<TrainData> data, evaluation;
   cache::Entry step;                ///< the cache entry that holds the step, unless that is a file of the user's
   std::optional<Artifact> whole;    ///< the step
   std::unique_ptr<PipelineJob> job; ///< of a pipeline, in place of the step
@@ -92,36 +74,8 @@ private:
   int compiles = 0;                                 ///< how often this process compiled the step, or a stage
 };
 
-/// The numbers of --class-weights: an array of the data, else a file.
-std::vector<double> Training::classWeights() const {
-  const std::string &name = options.classWeights;
-  if (name.empty())
-    return {};
-  const formats::TensorView *array = data ? data->files.find(name) : nullptr;
-  std::optional<train::ArrayFiles> file;
-  if (!array) {
-    if (!std::filesystem::exists(name))
-      throw Failure(Exit::Usage, fmt::format("--class-weights {} is no file, and no array of the data{}", name,
-                                             data ? ": " + data->files.describe() : ""));
-    file = openFiles("--class-weights", {"class-weights=" + name});
-    array = &file->arrays().front();
-  }
-  if (array->shape.size() != 1 || (array->dtype != FREESTONE_F32 && array->dtype != FREESTONE_F64))
-    throw Failure(Exit::Usage, fmt::format("--class-weights {}: the array must be f32 or f64 of one dimension, not {}",
-                                           name, formats::describe(array->dtype, array->shape)));
-  auto convert = [&]<typename T>(T) {
-    std::vector<T> numbers(array->shape.front());
-    std::memcpy(numbers.data(), array->bytes.data(), array->bytes.size());
-    return std::vector<double>(numbers.begin(), numbers.end());
-  };
-  std::vector<double> numbers = array->dtype == FREESTONE_F32 ? convert(float()) : convert(double());
-  if (!std::ranges::all_of(numbers, [](double number) { return number >= 0 && std::isfinite(number); }))
-    throw Failure(Exit::Usage, fmt::format("--class-weights {}: a weight is negative or not finite", name));
-  return numbers;
-}
-
 std::string Training::describeStep(train::FirstNumbers first) {
-  options.step.classWeights = classWeights();
+  options.step.classWeights = readClassWeights(options.classWeights, data ? &data->files : nullptr);
   return options.describeStep(options.labelFacts(data ? &data->files : nullptr), first);
 }
 
@@ -131,11 +85,11 @@ train::Acceptance Training::acceptance() {
 
 void Training::compile(const std::string &path) {
   bool wasKept;
-  ModelCache models(options.compile, acceptance());
-  std::string statistics = models.compileTo(path, options.model, describeStep(train::FirstNumbers::Given), wasKept,
-                                            train::graphFiles(options.step));
+  Compiler compiler(options.compile, acceptance());
+  std::string statistics = compiler.compileTo(path, options.model, describeStep(train::FirstNumbers::Given), wasKept,
+                                              train::graphFiles(options.step));
   printCompilation(statistics, wasKept);
-  fmt::print(stderr, "{}", models.describeCalibration());
+  fmt::print(stderr, "{}", compiler.describeCalibration());
 }
 
 void Training::printCompilation(const std::string &statistics, bool wasKept) {
@@ -155,11 +109,11 @@ void Training::loadStep() {
     whole = Artifact::load(options.model);
     return;
   }
-  ModelCache models(options.compile, acceptance());
-  step = models.compile(options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step));
+  Compiler compiler(options.compile, acceptance());
+  step = compiler.compile(options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step));
   compiles = step.wasKept() ? 0 : 1;
   printCompilation(step.about(), step.wasKept());
-  fmt::print(stderr, "{}", models.describeCalibration());
+  fmt::print(stderr, "{}", compiler.describeCalibration());
   whole = Artifact::load(step.path(), step.payloadBytes());
 }
 
@@ -177,17 +131,17 @@ void Training::loadStages() {
                                "they update: choose pipedream-2bw, or a schedule without delay");
   if (options.readEachStep && options.pipeline.isDelayed())
     throw Failure(Exit::Usage, "--read-each-step would end every step before the next one, which is no delayed schedule");
-  ModelCache models(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
+  Compiler compiler(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
   PipelineModel model =
       options.pipelineModel(describeStep(train::FirstNumbers::Defaults), data ? &data->files : nullptr);
-  job->prepare(models, model, options, memoryQuestion(options, data ? &data->files : nullptr));
+  job->prepare(compiler, model, options, memoryQuestion(options, data ? &data->files : nullptr));
   compiles = job->compiled();
   if (!job->isFirst())
     return;
   if (!job->expectation().empty())
     fmt::print(stderr, "{}\n", job->expectation());
   fmt::print(stderr, "{} stages of the training step, {} of them compiled now\n{}", job->stages(), compiles,
-             models.describeCalibration());
+             compiler.describeCalibration());
 }
 
 std::unique_ptr<train::Trainer> Training::makeTrainer(train::StepDescription description,
@@ -207,7 +161,7 @@ void Training::accept(const train::StepDescription &step, const std::vector<free
   train::checkNumbers(step, options.step);
   train::checkSchedule(step, options.fit);
   std::vector<train::Field> fields = train::dataFields(step, inputs);
-  for (Data *from : {data.get(), evaluation.get()})
+  for (TrainData *from : {data.get(), evaluation.get()})
     if (from) {
       from->samples = train::openSamples(from->files, options.fit.window, step, fields);
       from->samples->checkRanges();
@@ -221,16 +175,16 @@ void Training::openData() {
   if (options.fit.data.empty() && !options.compileOnly && !options.plan)
     throw Failure(Exit::Usage, "name the data to train on with --data");
   if (!options.fit.data.empty())
-    data = std::make_unique<Data>("--data", options.fit.data);
+    data = std::make_unique<TrainData>("--data", options.fit.data);
   if (!options.fit.evaluationData.empty())
-    evaluation = std::make_unique<Data>("--eval-data", options.fit.evaluationData);
+    evaluation = std::make_unique<TrainData>("--eval-data", options.fit.evaluationData);
 }
 
 /// The samples of --data or --eval-data, which a rank opens when its stages take some; rank 0 has them already.
 const train::Dataset &Training::samplesFor(train::DataUse use) {
   if (!data)
     openData();
-  Data &from = use == train::DataUse::Training ? *data : *evaluation;
+  TrainData &from = use == train::DataUse::Training ? *data : *evaluation;
   if (!from.samples) {
     auto step = train::StepDescription::parse(std::string(job->first().attachment("training.json")));
     from.samples = train::openSamples(from.files, options.fit.window, step, train::dataFields(step, job->inputs()));
@@ -257,32 +211,6 @@ static bool hasCheckpoint(const std::string &folder) {
   } catch (const train::Error &) { // there is no folder
     return false;
   }
-}
-
-void Training::printPlan(const Artifact &artifact, const train::StepDescription &description) const {
-  size_t widest = 0;
-  for (const train::ParameterInfo &parameter : description.parameters)
-    widest = std::max(widest, parameter.name.size());
-  int64_t trained = 0;
-  for (const train::ParameterInfo &parameter : description.parameters) {
-    int64_t elements = formats::countElements(parameter.shape);
-    trained += parameter.trained ? elements : 0;
-    fmt::print("{:<{}}  {:>10}  {}{}{}  {}\n", parameter.name, widest, elements,
-               parameter.trained ? "trained" : "kept   ",
-               parameter.trained && !parameter.group.empty() ? fmt::format(", group '{}'", parameter.group) : "",
-               parameter.trained && !parameter.decays ? ", no decay" : "", description.explain(parameter));
-  }
-  uint64_t bytes = 0;
-  for (const StateInfo &state : artifact.states())
-    bytes += formats::countBytes(state.dtype, state.shape);
-  std::string kept = job ? ""
-                         : fmt::format("; parameters and optimizer ({}) keep {}", description.optimizer,
-                                       distributed::printBytes(static_cast<double>(bytes)));
-  fmt::print("{} trained elements{}\n", trained, kept);
-  std::string products =
-      fmt::format("{} in {} products, the rest and the parameters ", description.precision, description.narrowProducts);
-  fmt::print("precision: {}as in the model; moments in {}{}\n", description.precision == "fp32" ? "" : products,
-             description.moments, description.scalesLoss() ? "; the loss is scaled" : "");
 }
 
 train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const {
@@ -347,7 +275,7 @@ void Training::exportResult(const Artifact &artifact, const train::StepDescripti
     return;
   }
   std::string compiled = options.fit.folder + "/model.stone";
-  ModelCache(options.compile).compileUnkept(compiled, path);
+  Compiler(options.compile).compileUnkept(compiled, path);
   fmt::print(stderr, "the trained model is {}, and compiled {}\n", path, compiled);
 }
 
@@ -415,7 +343,8 @@ void Training::runRank() {
         "normalising (docs/training.md tells which exports keep them)\n",
         description.foldedNorms);
   if (options.plan) {
-    printPlan(artifact, description);
+    // Each rank of a pipeline has states of its own.
+    printParameters(description, job ? nullptr : &artifact);
     MemoryQuestion question = memoryQuestion(options, data ? &data->files : nullptr);
     if (job)
       return printMemory(job->planMemory(description, question));

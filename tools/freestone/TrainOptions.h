@@ -3,7 +3,7 @@
 #define FREESTONE_TOOLS_FREESTONE_TRAINOPTIONS_H
 
 #include "freestone/trainer.h"
-#include "tools/freestone/Compiler.h"
+#include "tools/freestone/CompileArguments.h"
 #include "tools/freestone/PipelineTraining.h"
 #include "tools/freestone/RuntimeOptions.h"
 #include "train/data/ArrayFiles.h"

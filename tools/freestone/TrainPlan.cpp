@@ -1,5 +1,6 @@
 #include "tools/freestone/TrainPlan.h"
 
+#include "distributed/plan/PipelinePlan.h"
 #include "formats/ElementType.h"
 #include "train/data/TokenDataset.h"
 #include <algorithm>
@@ -140,6 +141,34 @@ MemoryQuestion memoryQuestion(const TrainOptions &options, const train::ArrayFil
     return array && axis < array->shape.size() ? std::optional(array->shape[axis]) : std::nullopt;
   };
   return question;
+}
+
+void printParameters(const train::StepDescription &description, const Artifact *whole) {
+  size_t widest = 0;
+  for (const train::ParameterInfo &parameter : description.parameters)
+    widest = std::max(widest, parameter.name.size());
+  int64_t trained = 0;
+  for (const train::ParameterInfo &parameter : description.parameters) {
+    int64_t elements = formats::countElements(parameter.shape);
+    trained += parameter.trained ? elements : 0;
+    fmt::print("{:<{}}  {:>10}  {}{}{}  {}\n", parameter.name, widest, elements,
+               parameter.trained ? "trained" : "kept   ",
+               parameter.trained && !parameter.group.empty() ? fmt::format(", group '{}'", parameter.group) : "",
+               parameter.trained && !parameter.decays ? ", no decay" : "", description.explain(parameter));
+  }
+  std::string kept;
+  if (whole) {
+    uint64_t bytes = 0;
+    for (const StateInfo &state : whole->states())
+      bytes += formats::countBytes(state.dtype, state.shape);
+    kept = fmt::format("; parameters and optimizer ({}) keep {}", description.optimizer,
+                       distributed::printBytes(static_cast<double>(bytes)));
+  }
+  fmt::print("{} trained elements{}\n", trained, kept);
+  std::string products =
+      fmt::format("{} in {} products, the rest and the parameters ", description.precision, description.narrowProducts);
+  fmt::print("precision: {}as in the model; moments in {}{}\n", description.precision == "fp32" ? "" : products,
+             description.moments, description.scalesLoss() ? "; the loss is scaled" : "");
 }
 
 void printMemory(const MemoryPlan &plan) {

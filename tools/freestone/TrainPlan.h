@@ -45,6 +45,10 @@ std::optional<MemoryPlan> planMemory(const Artifact &artifact, const train::Step
 /// The sizes of a training: of its data, if they are at hand, or of its windows.
 MemoryQuestion memoryQuestion(const TrainOptions &options, const train::ArrayFiles *data);
 
+/// Prints one parameter a line, then what a step computes in. `whole` is the step; null for the stages of a pipeline,
+/// each of which keeps states of its own.
+void printParameters(const train::StepDescription &description, const Artifact *whole);
+
 /// Prints one category a line.
 void printMemory(const MemoryPlan &plan);
 

@@ -1,6 +1,6 @@
 // freestone verify: runs cases in the layout of ONNX's backend tests and compares the numbers.
 
-#include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Compiler.h"
 #include "tools/freestone/Options.h"
 #include "tools/freestone/ProcessPool.h"
 #include "tools/freestone/TestCase.h"
@@ -95,11 +95,11 @@ static void verify(const VerifyArguments &arguments) {
     for (TestCase &test : findTestCases(path))
       cases.push_back(std::move(test));
   // Reports a wrong option once, not for each case; opened before the first fork, so that all children share it.
-  if (CompileOptions options(arguments.test.compile, ""); arguments.test.compile.device)
-    Compiler::open().describeDevice(options);
-  Compiler::open().warmUp();
+  Compiler compiler(arguments.test.compile);
+  compiler.describeDevice();
+  Compiler::warmUp();
   // Children would disturb the measurement of the machine.
-  ModelCache(arguments.test.compile).measureMachine();
+  compiler.rates();
 
   Summary summary;
   runInProcesses(
