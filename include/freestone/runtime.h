@@ -327,8 +327,13 @@ enum {
   FREESTONE_MOVES = 2,   /* workers leave CPUs that they share with each other, and between runs sleep away from them */
   FREESTONE_OVERLAP = 4, /* what is submitted runs beside the caller; off: `submit` returns when it has ended */
   FREESTONE_ALERTS = 8,  /* workers that sleep are woken when a run is asked for, before its sizes are known */
-  FREESTONE_DEALS = 16   /* tiles are dealt to workers by their estimated times, rather than evenly */
+  FREESTONE_DEALS = 16,  /* tiles are dealt to workers by their estimated times, rather than evenly */
+  FREESTONE_CREW = 64    /* runs borrow threads of the application, where it lends some */
 };
+
+/* Runs `body(data, worker)` for every worker from 0 to `workers` - 1 at the same time, 0 on the calling thread, and
+ * returns 1 when all have returned. Where there are not as many threads, calls nothing and returns 0. Must not throw. */
+typedef int32_t (*freestone_crew)(void *user, int32_t workers, void (*body)(void *data, int32_t worker), void *data);
 
 typedef struct freestone_instance_options {
   size_t struct_size;
@@ -357,6 +362,10 @@ typedef struct freestone_instance_options {
   freestone_timeline *timeline; /* where its runs are recorded; null: nowhere */
   int32_t queue_depth;          /* runs that may be submitted and not ended, at most 1,024; 0: 2 */
   uint32_t switched_off;        /* FREESTONE_SPIN and others, added up */
+  /* Threads of the application that runs borrow as workers, such as those of its own parallel loops, which spin for a
+   * while when a loop has ended. Called by worker 0 of a run; where it returns 0, the instance's own threads work. Null:
+   * these always do. */
+  freestone_crew crew;
 } freestone_instance_options;
 
 /* Makes an instance; `options` may be null. Starts threads - 1 workers, which sleep between runs.
@@ -589,6 +598,7 @@ typedef struct freestone_counters {
   uint64_t parks;        /* times that a worker went to sleep between runs away from the CPUs of the others */
   uint64_t alerts;       /* times that workers which slept were woken before their run was ready */
   uint64_t chunks;       /* times that memory grew during a run, as sizes without a limit did */
+  uint64_t borrowed;     /* runs on threads of the application */
 } freestone_counters;
 
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,

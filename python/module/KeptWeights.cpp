@@ -6,15 +6,16 @@ namespace nb = nanobind;
 using namespace freestone;
 using namespace freestone::python;
 
-KeptWeights::KeptWeights(const Artifact &artifact, int threads)
-    : state(artifact), packInstance(artifact, "pack", state, threads), mainInstance(artifact, "main", state, threads) {}
+KeptWeights::KeptWeights(const Artifact &artifact, Workers workers)
+    : state(artifact), packInstance(workers.start(artifact, "pack", &state)),
+      mainInstance(workers.start(artifact, "main", &state)) {}
 
 std::vector<ValueInfo> KeptWeights::inputs() const {
   std::vector<ValueInfo> values;
-  for (size_t i = 0; i < freestone_instance_input_count(packInstance.get()); ++i) {
+  for (size_t i = 0; i < freestone_instance_input_count(packInstance->get()); ++i) {
     freestone_value_info info = {};
     info.struct_size = sizeof(info);
-    check(freestone_instance_input_info(packInstance.get(), i, &info));
+    check(freestone_instance_input_info(packInstance->get(), i, &info));
     values.push_back({info.name, info.dtype, {info.shape, info.shape + info.rank}});
   }
   return values;
@@ -22,8 +23,8 @@ std::vector<ValueInfo> KeptWeights::inputs() const {
 
 void KeptWeights::pack(const InPlaceTensors &plain) {
   for (size_t i = 0; i < plain.size(); ++i)
-    check(freestone_instance_set_input(packInstance.get(), i, plain[i]));
-  packInstance.run();
+    check(freestone_instance_set_input(packInstance->get(), i, plain[i]));
+  packInstance->run();
   isPacked = true;
   ++packs;
 }
@@ -65,7 +66,7 @@ bool KeptWeights::isForsaken() const {
          });
 }
 
-KeptWeights::Lease::Lease(Pool &pool, const Artifact &artifact, int threads, nb::list weights) : pool(pool) {
+KeptWeights::Lease::Lease(Pool &pool, const Artifact &artifact, Workers workers, nb::list weights) : pool(pool) {
   std::vector<Mark> marks = marksOf(weights);
   std::lock_guard lock(pool.mutex);
   auto chosen = std::ranges::find_if(pool.idle, [&](const auto &one) { return one->liesAt(marks); });
@@ -74,7 +75,7 @@ KeptWeights::Lease::Lease(Pool &pool, const Artifact &artifact, int threads, nb:
   if (chosen == pool.idle.end() && !pool.idle.empty() && pool.count >= most)
     chosen = pool.idle.begin();
   if (chosen == pool.idle.end()) {
-    kept = std::make_unique<KeptWeights>(artifact, threads);
+    kept = std::make_unique<KeptWeights>(artifact, workers);
     ++pool.count;
   } else {
     kept = std::move(*chosen);

@@ -2,6 +2,7 @@
 #define FREESTONE_PYTHON_MODULE_KEPTWEIGHTS_H
 
 #include "python/module/InPlaceTensors.h"
+#include "python/module/Workers.h"
 #include <memory>
 #include <mutex>
 
@@ -11,11 +12,11 @@ namespace freestone::python {
 /// PyTorch that lie elsewhere, or whose `_version` is another, are others. Tensors without a version always are.
 class KeptWeights {
 public:
-  KeptWeights(const Artifact &artifact, int threads);
+  KeptWeights(const Artifact &artifact, Workers workers);
 
   /// The weights that the program packs.
   std::vector<ValueInfo> inputs() const;
-  Instance &main() { return mainInstance; }
+  Instance &main() { return *mainInstance; }
 
   /// Whether what is kept is that of the weights of the lease.
   bool isCurrent() const { return isPacked; }
@@ -34,7 +35,7 @@ public:
   /// more than `most`, the one not used longest. Constructed with the GIL, destroyed with or without it.
   class Lease {
   public:
-    Lease(Pool &pool, const Artifact &artifact, int threads, nanobind::list weights);
+    Lease(Pool &pool, const Artifact &artifact, Workers workers, nanobind::list weights);
     ~Lease();
     Lease(const Lease &) = delete;
     KeptWeights *operator->() { return kept.get(); }
@@ -60,7 +61,7 @@ private:
   void hold(nanobind::list weights);
 
   State state;
-  Instance packInstance, mainInstance;
+  std::unique_ptr<Instance> packInstance, mainInstance;
   std::vector<Mark> marks;
   /// The weights' memory, where no other tensor can come to lie meanwhile.
   std::vector<nanobind::object> storages;

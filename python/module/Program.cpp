@@ -29,12 +29,12 @@ static size_t indexOf(const std::vector<ValueInfo> &values, nb::handle key, cons
   throw invalid(std::string("there is no ") + kind + " '" + name + "'; there is " + listNames(values));
 }
 
-Program::Program(Artifact artifact, int threads)
-    : loaded(std::move(artifact)), workers(threads), inputs(loaded.inputs()), outputs(loaded.outputs()) {
+Program::Program(Artifact artifact, Workers given)
+    : loaded(std::move(artifact)), workers(given), inputs(loaded.inputs()), outputs(loaded.outputs()) {
   std::vector<std::string> entries = loaded.entries();
   keeps = std::ranges::find(entries, "pack") != entries.end();
   if (keeps)
-    packInputs = KeptWeights(loaded, 1).inputs();
+    packInputs = KeptWeights(loaded, {1}).inputs();
   else if (freestone_artifact_state_count(loaded.get()) > 0)
     state.emplace(loaded);
 }
@@ -67,8 +67,7 @@ Program::Lease::Lease(Program &program) : program(program), pool(program.pool())
     }
   }
   try {
-    instance = program.state ? std::make_unique<Instance>(program.loaded, "main", *program.state, program.workers)
-                             : std::make_unique<Instance>(program.loaded, program.workers);
+    instance = program.workers.start(program.loaded, "main", program.state ? &*program.state : nullptr);
   } catch (...) {
     if (program.state)
       pool.turn.unlock();
@@ -299,6 +298,7 @@ nb::dict Program::counters() {
     sum.plan_hits += counters.plan_hits;
     sum.allocations += counters.allocations;
     sum.arena_bytes += counters.arena_bytes;
+    sum.borrowed += counters.borrowed;
     sum.operations = std::max(sum.operations, counters.operations);
   }
   nb::dict result;
@@ -310,6 +310,7 @@ nb::dict Program::counters() {
   result["plan_hits"] = sum.plan_hits;
   result["allocations"] = sum.allocations;
   result["arena_bytes"] = sum.arena_bytes;
+  result["borrowed"] = sum.borrowed;
   result["operations"] = sum.operations;
   return result;
 }
@@ -355,7 +356,13 @@ static std::string describeArtifact(const Artifact &artifact) {
 void python::addProgram(nb::module_ &module) {
   nb::class_<Artifact>(module, "Artifact", "A loaded artifact, which programs share.");
   nb::class_<Program>(module, "Program", "What runs an artifact; see freestone.Program.")
-      .def(nb::init<Artifact, int>(), nb::arg("artifact"), nb::arg("threads"))
+      .def(
+          "__init__",
+          [](Program *program, Artifact artifact, int threads, bool borrow) {
+            new (program) Program(std::move(artifact), Workers{threads, borrow});
+          },
+          nb::arg("artifact"), nb::arg("threads"), nb::arg("borrow") = false,
+          "`borrow`: the workers are threads of the process's OpenMP, where it has one, as PyTorch does.")
       .def("__call__", &Program::call,
            nb::sig("def __call__(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any"))
       .def("run", &Program::run, nb::arg("inputs"), nb::arg("out") = nb::none(),

@@ -5,6 +5,7 @@
 #include "python/module/Forks.h"
 #include "python/module/KeptWeights.h"
 #include "python/module/TensorArgument.h"
+#include "python/module/Workers.h"
 #include <deque>
 #include <mutex>
 #include <nanobind/nanobind.h>
@@ -16,11 +17,10 @@ namespace freestone::python {
 /// keeps values from call to call. Thread-safe. A forked child makes instances of its own, since threads stay behind.
 class Program {
 public:
-  explicit Program(Artifact artifact, int threads);
+  Program(Artifact artifact, Workers workers);
   ~Program();
 
   const Artifact &artifact() const { return loaded; }
-  int threads() const { return workers; }
 
   /// Runs with inputs in order, by name, or both; `out` is None, or names outputs and gives arrays for them. Returns
   /// the only output, or a tuple of all. The GIL is released while it runs.
@@ -89,7 +89,7 @@ private:
   Arguments arguments() const;
 
   Artifact loaded;
-  const int workers;
+  const Workers workers;
   std::vector<ValueInfo> inputs, outputs, packInputs;
   bool keeps = false;
   std::optional<State> state; ///< of a program that keeps values from call to call

@@ -44,7 +44,8 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
   instance->memory = Memory::create(options.memory, options.maxMemory);
   if (Status status = instance->reserveGrowing(count.workers); !status.ok())
     return status;
-  Result<std::unique_ptr<Gang>> gang = Gang::start(count.workers, options.switches, std::move(options.cancelled));
+  Result<std::unique_ptr<Gang>> gang =
+      Gang::start(count.workers, options.switches, std::move(options.cancelled), std::move(options.crew));
   if (!gang.ok())
     return gang.status();
   instance->gang = std::move(*gang);

@@ -30,6 +30,7 @@ public:
     Memory::Callbacks memory;
     std::function<void(const std::string &message)> log;
     std::function<bool()> cancelled;
+    Crew crew; ///< threads to borrow; may be empty
     std::span<const freestone_service> services; ///< only read by `create`
     std::shared_ptr<State> state;                ///< null: an own state, if the entry needs one
   };
@@ -109,7 +110,7 @@ public:
     uint64_t chunks = 0;
     uint64_t arenaBytes = 0, plannedBytes = 0, liveBytes = 0;
     uint64_t operations = 0, paddingOperations = 0; ///< of the last successful run
-    uint64_t parks = 0, alerts = 0;
+    uint64_t parks = 0, alerts = 0, borrowed = 0;
     uint64_t submits = 0;
     RunQueue::Counters queue;
   };

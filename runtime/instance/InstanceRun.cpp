@@ -333,6 +333,7 @@ Instance::Counters Instance::counters() const {
   counters.moves = waits.moves;
   counters.parks = waits.parks;
   counters.alerts = waits.alerts;
+  counters.borrowed = waits.borrowed;
   counters.arenaBytes = arena.size();
   counters.plannedBytes = plannedBytes;
   counters.liveBytes = liveBytes;

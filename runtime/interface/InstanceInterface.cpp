@@ -17,6 +17,7 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
                       .moves = !(given.switched_off & FREESTONE_MOVES),
                       .alerts = !(given.switched_off & FREESTONE_ALERTS),
                       .deals = !(given.switched_off & FREESTONE_DEALS),
+                      .crew = !(given.switched_off & FREESTONE_CREW),
                       .overlap = !(given.switched_off & FREESTONE_OVERLAP)};
   options.maxMemory = given.max_memory;
   options.trace = given.trace != 0;
@@ -28,6 +29,10 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
     };
   if (given.cancelled)
     options.cancelled = [cancelled = given.cancelled, user = given.user] { return cancelled(user) != 0; };
+  if (given.crew)
+    options.crew = [crew = given.crew, user = given.user](int workers, void (*body)(void *, int32_t), void *data) {
+      return crew(user, workers, body, data) != 0;
+    };
   if (given.timeline)
     options.timeline = given.timeline->timeline;
   if (given.state)
@@ -335,6 +340,7 @@ freestone_status freestone_instance_counters(const freestone_instance *instance,
     value.parks = now.parks;
     value.alerts = now.alerts;
     value.chunks = now.chunks;
+    value.borrowed = now.borrowed;
     return writeStruct(counters, value);
   });
 }

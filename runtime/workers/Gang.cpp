@@ -31,18 +31,18 @@ SpinPolicy::Spin Gang::chooseSpin(int workers, int others, Switches switches) {
   return switches.spin ? SpinPolicy::Spin::Adaptively : SpinPolicy::Spin::Shortly;
 }
 
-Gang::Gang(int workers, Switches switches, std::function<bool()> cancelled)
-    : lines(workers), cancelled(std::move(cancelled)), mayMove(switches.moves && workers <= platform::affinityCpus()),
-      seenCpus(workers) {
+Gang::Gang(int workers, Switches switches, std::function<bool()> cancelled, Crew lent)
+    : lines(workers), cancelled(std::move(cancelled)), crew(switches.crew && workers > 1 ? std::move(lent) : Crew()),
+      mayMove(switches.moves && workers <= platform::affinityCpus()), seenCpus(workers) {
   SpinPolicy::Spin spin = chooseSpin(workers, 0, switches);
-  mayAlert = switches.alerts && spin != SpinPolicy::Spin::Never;
+  mayAlert = switches.alerts && spin != SpinPolicy::Spin::Never && !crew;
   SpinPolicy policy(spin);
   for (Line &line : lines)
     line.policy = line.parking = policy;
 }
 
-Result<std::unique_ptr<Gang>> Gang::start(int workers, Switches switches, std::function<bool()> cancelled) {
-  std::unique_ptr<Gang> gang(new Gang(workers, switches, std::move(cancelled)));
+Result<std::unique_ptr<Gang>> Gang::start(int workers, Switches switches, std::function<bool()> cancelled, Crew crew) {
+  std::unique_ptr<Gang> gang(new Gang(workers, switches, std::move(cancelled), std::move(crew)));
   if (Status status = gang->startThreads(); !status.ok())
     return status;
   return gang;
@@ -82,20 +82,8 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
   ++runs;
   if (watch)
     watch->begin(base);
-  if (size() > 1) {
-    keepSleepersAway();
-    announcedRun.store(runs, std::memory_order_seq_cst);
-    parked.wake();
-  }
-  work(0);
-  for (int worker = 1; worker < size(); ++worker) {
-    Line &line = lines[worker];
-    auto isDone = [&] { return line.finishedRun.load(std::memory_order_seq_cst) == runs; };
-    line.waiters.await(lines[0].policy, isDone);
-  }
-  if (size() > 1) // for the workers that go to sleep now
-    lines[0].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
-
+  if (!borrow())
+    workOnOwnThreads();
   if (!failed.load(std::memory_order_relaxed)) {
     base = job.end;
     return Outcome::Done;
@@ -107,6 +95,33 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
   for (Line &line : lines)
     line.progress.store(base, std::memory_order_relaxed);
   return wasCancelled ? Outcome::Cancelled : Outcome::Failed;
+}
+
+/// Runs the current job on threads of the crew; false where these are too few.
+bool Gang::borrow() {
+  isBorrowing = crew != nullptr;
+  if (!isBorrowing)
+    return false;
+  isBorrowing = crew(size(), [](void *gang, int32_t worker) { static_cast<Gang *>(gang)->work(worker); }, this);
+  if (isBorrowing)
+    count(borrowed);
+  return isBorrowing;
+}
+
+void Gang::workOnOwnThreads() {
+  if (size() == 1)
+    return work(0);
+  keepSleepersAway();
+  announcedRun.store(runs, std::memory_order_seq_cst);
+  parked.wake();
+  work(0);
+  for (int worker = 1; worker < size(); ++worker) {
+    Line &line = lines[worker];
+    auto isDone = [&] { return line.finishedRun.load(std::memory_order_seq_cst) == runs; };
+    line.waiters.await(lines[0].policy, isDone);
+  }
+  // For the workers that go to sleep now.
+  lines[0].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
 }
 
 void Gang::alert(bool isWorker0) {
@@ -179,11 +194,12 @@ void Gang::work(int worker) {
 }
 
 /// The scheduler often wakes a thread on the CPU of its waker; two workers that wait for each other may then share a
-/// CPU forever. The one with the higher number leaves; worker 0, the caller's thread, is never moved.
+/// CPU forever. The one with the higher number leaves; worker 0, the caller's thread, is never moved, nor are threads
+/// that are borrowed.
 void Gang::settle(int worker) {
   int cpu = platform::currentCpu();
   lines[worker].cpu.store(cpu, std::memory_order_relaxed);
-  if (!mayMove)
+  if (!mayMove || isBorrowing)
     return;
   for (int other = 0; other < worker; ++other) {
     if (lines[other].cpu.load(std::memory_order_relaxed) != cpu)
@@ -299,6 +315,7 @@ void Gang::startTracing(int64_t phases, std::function<void(int worker, const Tra
 Gang::Counters Gang::counters() const {
   Counters sum;
   sum.alerts = alerts.load(std::memory_order_relaxed);
+  sum.borrowed = borrowed.load(std::memory_order_relaxed);
   for (const Line &line : lines) {
     sum.waits += line.waits.load(std::memory_order_relaxed);
     sum.sleeps += line.sleeps.load(std::memory_order_relaxed);

@@ -18,16 +18,21 @@
 
 namespace freestone::runtime {
 
+/// Runs `body(data, worker)` on so many threads at the same time, worker 0 on the caller's, and returns when all have
+/// returned; false, without a call, where there are not as many.
+using Crew = std::function<bool(int workers, void (*body)(void *data, int32_t worker), void *data)>;
+
 /// W workers that run one compiled program together: worker 0 is the thread that calls `run`, the others are threads of
-/// the gang, asleep between runs.
+/// the gang, asleep between runs, or borrowed from a crew for a run.
 ///
 /// Each worker owns a cache line with its progress: the number of the last phase that it has finished, counted since
 /// the gang started. Progress only grows, so nothing is reset between runs. A worker that fails publishes infinity, so
 /// that no worker waits for it.
 class Gang {
 public:
-  /// Starts `workers` - 1 threads. Worker 0 polls `cancelled`, which may be empty.
-  static Result<std::unique_ptr<Gang>> start(int workers, Switches switches, std::function<bool()> cancelled);
+  /// Starts `workers` - 1 threads. Worker 0 polls `cancelled`, which may be empty, as `crew` may be.
+  static Result<std::unique_ptr<Gang>> start(int workers, Switches switches, std::function<bool()> cancelled,
+                                             Crew crew = {});
   ~Gang();
 
   /// Calls `entry.run(context, w)` on every worker w and returns when all have returned. Sets the gang's fields of
@@ -59,11 +64,12 @@ public:
 
   /// Sums over all workers.
   struct Counters {
-    uint64_t waits = 0;  ///< waits whose condition did not hold at once
-    uint64_t sleeps = 0; ///< waits that slept
-    uint64_t moves = 0;  ///< times that a worker left a CPU that it shared with another
-    uint64_t parks = 0;  ///< times that a worker went to sleep between runs away from the others' CPUs
-    uint64_t alerts = 0; ///< times that sleepers were woken ahead of their run
+    uint64_t waits = 0;    ///< waits whose condition did not hold at once
+    uint64_t sleeps = 0;   ///< waits that slept
+    uint64_t moves = 0;    ///< times that a worker left a CPU that it shared with another
+    uint64_t parks = 0;    ///< times that a worker went to sleep between runs away from the others' CPUs
+    uint64_t alerts = 0;   ///< times that sleepers were woken ahead of their run
+    uint64_t borrowed = 0; ///< runs on threads of the crew
   };
   Counters counters() const;
 
@@ -81,8 +87,10 @@ private:
     Trace trace;                                                       ///< written by its worker
   };
 
-  Gang(int workers, Switches switches, std::function<bool()> cancelled);
+  Gang(int workers, Switches switches, std::function<bool()> cancelled, Crew crew);
   Status startThreads();
+  bool borrow();
+  void workOnOwnThreads();
   void serve(int worker);
   void work(int worker);
   void settle(int worker);
@@ -104,7 +112,9 @@ private:
   std::vector<Line> lines;
   std::vector<std::thread> threads;
   std::function<bool()> cancelled;
+  Crew crew;
   bool mayMove;
+  bool isBorrowing = false;  ///< the current run is on threads of the crew
   bool mayAlert = false;     ///< threads that are awake can spin until their run begins
   std::vector<int> seenCpus; ///< used by worker 0, for `cpusOfOthers`
   bool tracing = false;
@@ -118,7 +128,7 @@ private:
   RunWatch *watch = nullptr;
 
   alignas(128) std::atomic<int64_t> announcedRun = 0;
-  std::atomic<uint64_t> alerts = 0;
+  std::atomic<uint64_t> alerts = 0, borrowed = 0;
   WaitPoint parked;
   alignas(128) std::atomic<bool> failed = false;
   bool wasCancelled = false; ///< used by worker 0

@@ -9,6 +9,7 @@ struct Switches {
   bool moves = true;   ///< workers leave CPUs that they share with others, and sleep away from them
   bool alerts = true;  ///< sleeping workers are woken before their run is ready
   bool deals = true;   ///< tiles are dealt by their estimated times; off: evenly
+  bool crew = true;    ///< runs borrow threads of the application, where it lends some
   bool overlap = true; ///< submitted runs execute beside the caller; off: `submit` executes them itself
 };
 

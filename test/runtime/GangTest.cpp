@@ -164,6 +164,61 @@ TEST(Gang, IdleWorkersParkAndAreAlerted) {
   }
 }
 
+/// A crew that starts threads for each run, if it is asked for no more than it has.
+struct TestCrew {
+  int32_t threads;
+  int calls = 0;
+
+  static int32_t lend(void *user, int32_t workers, void (*body)(void *data, int32_t worker), void *data) {
+    auto &crew = *static_cast<TestCrew *>(user);
+    ++crew.calls;
+    if (workers > crew.threads)
+      return 0;
+    std::vector<std::thread> others;
+    for (int32_t worker = 1; worker < workers; ++worker)
+      others.emplace_back(body, data, worker);
+    body(data, 0);
+    for (std::thread &other : others)
+      other.join();
+    return 1;
+  }
+};
+
+/// Runs are those of the crew's threads, or where there are too few, of the instance's own; also in turns, behind
+/// failures, and in the queue. One worker borrows nothing.
+TEST(Gang, BorrowsThreads) {
+  for (int threads : {1, 2, 5})
+    for (uint32_t switchedOff : {0, int(FREESTONE_CREW)}) {
+      TestCrew crew{threads};
+      freestone_instance_options options = optionsFor(threads);
+      options.crew = TestCrew::lend;
+      options.user = &crew;
+      options.switched_off = switchedOff;
+      PhasesRun phases(options);
+      const bool borrows = threads > 1 && !switchedOff;
+      uint64_t runs = 0;
+      auto expect = [&](int64_t count) {
+        EXPECT_EQ(phases.instance.output(0).data<int64_t>()[threads - 1], count);
+        EXPECT_EQ(countersOf(phases.instance).borrowed, borrows ? ++runs : 0);
+      };
+      phases.run(100);
+      expect(100);
+      crew.threads = 1;
+      phases.run(101);
+      EXPECT_EQ(phases.instance.output(0).data<int64_t>()[threads - 1], 101);
+      EXPECT_EQ(countersOf(phases.instance).borrowed, runs);
+      crew.threads = threads;
+      errorOf(FREESTONE_RUN_FAILED, [&] { phases.run(100, threads - 1); });
+      runs += borrows;
+      phases.run(102);
+      expect(102);
+      phases.count[0] = 103;
+      phases.instance.wait(phases.instance.submit());
+      expect(103);
+      EXPECT_EQ(crew.calls, borrows ? 5 : 0);
+    }
+}
+
 /// The counters add up; the cost of a phase is printed, not tested.
 TEST(Gang, ManyShortPhases) {
   for (int threads : {1, 2, 8}) {

@@ -21,11 +21,21 @@ class Missing(RuntimeError):
     """A program that is no longer in the user's cache."""
 
 
+_borrows = True
+
+
+def borrow_threads(on: bool) -> None:
+    """Whether programs that are compiled, or found in the cache, from now on run on the threads of PyTorch's own loops,
+    as they do unless this is called, or on threads of their own."""
+    global _borrows
+    _borrows = on
+
+
 class Program(_freestone.Program):
     """A program with as many workers as PyTorch has threads."""
 
     def __init__(self, artifact):
-        super().__init__(artifact, torch.get_num_threads())
+        super().__init__(artifact, torch.get_num_threads(), borrow=_borrows)
         self.input_names = [name for name, _, _ in self._inputs]
         self.has_seed = "seed" in self.input_names
 
