@@ -19,8 +19,9 @@ struct SizeRange {
 /// What to compile, and how.
 struct Order {
   /// The model and what determines the result. `dims` and `binds` follow from `ranges`. `rates` are looked up where
-  /// they are empty and matter.
+  /// they matter, unless `hasRates` says that they are given.
   cache::ModelOptions what;
+  bool hasRates = false; ///< also if they are empty, as those of another rank may be
   std::vector<SizeRange> ranges;
   int jobs = 0;         ///< programs compiled at the same time; 0: as many as CPUs and memory allow
   bool tune = false;    ///< times tilings on this machine

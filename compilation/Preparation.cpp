@@ -47,14 +47,14 @@ Preparation::Preparation(const Order &given) : order(given) {
 }
 
 const std::string &Preparation::lookUpRates() {
-  std::string &known = order.what.rates;
-  if (!known.empty() || !order.what.device.empty() || !order.what.target.starts_with("host"))
-    return known;
+  bool areKnown = std::exchange(order.hasRates, true);
+  if (areKnown || !order.what.device.empty() || !order.what.target.starts_with("host"))
+    return order.what.rates;
   cache::MachineRates rates = cache::MachineRates::find(environment, measureMachine);
-  known = rates.text;
+  order.what.rates = rates.text;
   if (rates.seconds > 0 && order.onMeasured)
     order.onMeasured(rates.seconds);
-  return known;
+  return order.what.rates;
 }
 
 /// Ranges in the form of the command's `--dim` and `--bind`, so that one key of the cache stands for both.

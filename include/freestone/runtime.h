@@ -328,7 +328,7 @@ enum {
   FREESTONE_OVERLAP = 4, /* what is submitted runs beside the caller; off: `submit` returns when it has ended */
   FREESTONE_ALERTS = 8,  /* workers that sleep are woken when a run is asked for, before its sizes are known */
   FREESTONE_DEALS = 16,  /* tiles are dealt to workers by their estimated times, rather than evenly */
-  FREESTONE_CREW = 64    /* runs borrow threads of the application, where it lends some */
+  FREESTONE_CREW = 32    /* runs borrow threads of the application, where it lends some */
 };
 
 /* Runs `body(data, worker)` for every worker from 0 to `workers` - 1 at the same time, 0 on the calling thread, and

@@ -20,7 +20,7 @@ template <typename Function> bool lookUp(const char *name, Function &function) {
   return function != nullptr;
 }
 
-/// Null where the process has none for all.
+/// Null where no OpenMP library is loaded with its symbols for the whole process.
 const OpenMp *findOpenMp() {
   static OpenMp found;
   static const bool isThere = lookUp("GOMP_parallel", found.parallel) &&

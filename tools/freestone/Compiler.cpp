@@ -43,7 +43,8 @@ compilation::Order Compiler::order(const std::string &model, const std::string &
   compilation::Order order = arguments.order(model);
   order.what.training = training;
   order.what.graphs = graphs;
-  order.what.rates = machine;
+  order.what.rates = machine.value_or("");
+  order.hasRates = machine.has_value();
   order.onWarning = [this](const std::string &sentence) {
     if (!std::exchange(hasWarned, true))
       printLine(sentence);
@@ -126,6 +127,11 @@ static void copyPayload(const cache::Entry &entry, const std::string &path) {
 
 std::string Compiler::compileTo(const std::string &output, const std::string &model, const std::string &training,
                                 bool &wasKept, const std::vector<std::string> &graphs) {
+  compilation::Order wanted = order(model, training, graphs);
+  wasKept = false;
+  // Without a copy, for which a temporary folder may have no room.
+  if (wanted.noCache)
+    return run(wanted, [&](const compilation::Order &order) { return compilation::compileInto(order, output); });
   cache::Entry entry = compile(model, training, graphs);
   copyPayload(entry, output);
   wasKept = entry.wasKept();
@@ -179,9 +185,9 @@ std::string Compiler::describeDevice(const std::string &rates) {
 }
 
 const std::string &Compiler::rates() {
-  if (machine.empty())
+  if (!machine)
     machine = asFailures([&] { return compilation::findRates(order("")); });
-  return machine;
+  return *machine;
 }
 
 std::string Compiler::describeCalibration() const {

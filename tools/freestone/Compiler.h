@@ -9,6 +9,7 @@
 #include "tools/tensor/Tensor.h"
 #include "train/compilation/Acceptance.h"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,7 +74,7 @@ private:
 
   const CompileArguments &arguments;
   const train::Acceptance accept;
-  std::string machine; ///< its rates, once they are known
+  std::optional<std::string> machine; ///< its rates, once they are known
   double calibration = 0;
   bool hasWarned = false;
 };
