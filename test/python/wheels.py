@@ -1,11 +1,23 @@
-"""The wheels are as small as they should be, and name the machines that they run on: wheels.py FOLDER."""
+"""The wheels are as small as they should be, name the machines that they run on, and export their interfaces alone:
+wheels.py FOLDER."""
 
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 MOST = {"freestone": 80e6, "freestone_runtime": 2e6}
+#: What a library of a wheel may export: no symbol of LLVM, MLIR or protobuf that another library's could be taken for.
+INTERFACE = re.compile(r"freestone_\w+|PyInit__freestone|_ZNK?9freestone7Trainer\w+")
+
+
+def exported(library):
+    """The symbols that a shared library exports (nm prints the kinds of local ones in lower case)."""
+    lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    return {name.partition("@")[0] for *_, kind, name in map(str.split, lines.splitlines()) if kind.isupper() or kind in "uvw"}
+
 
 wheels = sorted(pathlib.Path(sys.argv[1]).glob("*.whl"))
 assert {wheel.name.split("-")[0] for wheel in wheels} == set(MOST), wheels
@@ -22,3 +34,10 @@ for wheel in wheels:
         needed = {"NOTICE", "_freestone.pyi", "program.py", "py.typed"}
         assert {f"freestone/{name}" for name in needed} <= set(names), names
         assert not any("LLVM" in name or "MLIR" in name or "compiler" in name for name in names), names
+    with tempfile.TemporaryDirectory() as folder:
+        libraries = [name for name in names if re.search(r"\.so(\.|$)", name)]
+        zipfile.ZipFile(wheel).extractall(folder, libraries)
+        for name in libraries:
+            foreign = {symbol for symbol in exported(pathlib.Path(folder, name)) if not INTERFACE.fullmatch(symbol)}
+            assert not foreign, f"{name} exports {', '.join(sorted(foreign)[:5])}"
+    print(f"  {len(libraries)} libraries export their interfaces alone")
