@@ -106,6 +106,7 @@ FailureOr<ImportedModel> Compilation::importModel(StringRef path, ImportError &e
     else
       llvm::consumeError(device.takeError());
   }
+  chosen->scanProducts = options.switches.scanProducts;
   options.pipeline = chosen->pipeline;
   FailureOr<ImportedTraining> imported = importTraining(context.get(), path, importOptions, *chosen, error);
   if (failed(imported))

@@ -24,8 +24,9 @@ static int64_t countReused(task::ProgramOp entry) {
 
 void driver::collectGraphCounters(ModuleOp module, std::map<std::string, int64_t> &counters) {
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (auto products = function->getAttrOfType<IntegerAttr>("graph.integer_products"))
-      counters["integer_products"] += products.getInt();
+    for (llvm::StringRef counter : {"integer_products", "scan_products"})
+      if (auto products = function->getAttrOfType<IntegerAttr>(("graph." + counter).str()))
+        counters[counter.str()] += products.getInt();
     auto recomputed = function->getAttrOfType<DictionaryAttr>("graph.recomputed");
     if (!recomputed)
       continue;

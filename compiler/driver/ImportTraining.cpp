@@ -4,7 +4,9 @@
 #include "compiler/grad/Differentiate.h"
 #include "compiler/grad/Rematerialise.h"
 #include "compiler/step/ParameterLayouts.h"
+#include "compiler/simplify/Passes.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
 #include "words/NearNames.h"
 
 using namespace mlir;
@@ -196,6 +198,10 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     diagnostics += (diagnostics.empty() ? "" : "\n") + diagnostic.str();
     return success();
   });
+  PassManager passes(context);
+  passes.nest<func::FuncOp>().addPass(graph::createHoistFromScans({training.scanProducts}));
+  if (failed(passes.run(module)))
+    return fail(ImportError::Kind::Internal, "the model can't be simplified: " + diagnostics);
   // Packing does not apply: with narrow products, contractions read converted copies, which are packed on conversion;
   // an optimizer graph may depend on the order of elements.
   bool isPlain = choice.precision || choice.optimizer.graph;

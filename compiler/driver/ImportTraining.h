@@ -32,6 +32,9 @@ struct TrainingOptions {
   int64_t batchHint = 0, lengthHint = 0;
   /// Columns of a packed panel for contractions; 0: all parameters are stored row-major.
   int64_t panelWidth = 0;
+  /// Whether products leave scans before the model is differentiated, so that weight gradients are those of all slices at
+  /// once.
+  bool scanProducts = true;
   /// The step's update is then apart (see step::StepChoice).
   std::optional<PipelineOptions> pipeline;
 };

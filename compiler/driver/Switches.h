@@ -28,6 +28,7 @@ struct Switches {
   bool windows = true;
   bool shareRows = true;
   bool integerProducts = true;
+  bool scanProducts = true;
   bool dotProducts = true;
   bool pairProducts = true;
   bool keepPacked = true;
@@ -62,7 +63,7 @@ struct Switches {
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overwriteOperands = switches.selectBranches = switches.integerProducts =
-          switches.reuseMemory = false;
+          switches.scanProducts = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -106,6 +107,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
     {"share-rows", &Switches::shareRows, "shared_rows",
      "windows of few taps load what several rows read once for all of them"},
+    {"scan-products", &Switches::scanProducts, "scan_products",
+     "products of all slices that a loop goes along, by what stays the same, are made at once before it"},
     {"integer-products", &Switches::integerProducts, "integer_products",
      "products of numbers that stand for 8-bit integers, by a scale and a zero point, are products of the integers"},
     {"dot-products", &Switches::dotProducts, "dot_products",

@@ -71,6 +71,34 @@ def MultiplyIntegers : Pass<"graph-multiply-integers", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::freestone::graph::GraphDialect"];
 }
 
+def HoistFromScans : Pass<"graph-hoist-from-scans", "::mlir::func::FuncOp"> {
+  let summary = "multiplies the slices of a scan by what stays the same before it, all at once";
+  let description = [{
+    In: any graph. Out: the same graph, in which contractions of slices and of values from outside of the scan, and of
+    what elementwise operators and those that change shapes make of these, come before it: one product of all slices,
+    which it goes along. `graph.scan_products` counts them.
+    ```mlir
+    %last = graph.scan carry %h : !graph.tensor<[b, 8], f32> over %x : !graph.tensor<[t, b, 4], f32> {
+    ^bb0(%state: !graph.tensor<[b, 8], f32>, %slice: !graph.tensor<[b, 4], f32>):
+      %0 = graph.contract %slice, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 4], f32>, !graph.tensor<[4, 8], f32>
+      %next = graph.binary add %state, %0 : !graph.tensor<[b, 8], f32>
+      graph.yield %next : !graph.tensor<[b, 8], f32>
+    } -> !graph.tensor<[b, 8], f32>
+    ```
+    becomes
+    ```mlir
+    %0 = graph.contract %x, %w batch [] x [] contract [2] x [0] : !graph.tensor<[t, b, 4], f32>, !graph.tensor<[4, 8], f32>
+    %last = graph.scan carry %h : !graph.tensor<[b, 8], f32> over %0 : !graph.tensor<[t, b, 8], f32> {
+    ^bb0(%state: !graph.tensor<[b, 8], f32>, %product: !graph.tensor<[b, 8], f32>):
+      %next = graph.binary add %state, %product : !graph.tensor<[b, 8], f32>
+      graph.yield %next : !graph.tensor<[b, 8], f32>
+    } -> !graph.tensor<[b, 8], f32>
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+  let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
 def PackBoundary : Pass<"graph-pack-boundary", "::mlir::func::FuncOp"> {
   let summary = "lets elements of 2 or 4 bits share bytes outside of the program";
   let description = [{

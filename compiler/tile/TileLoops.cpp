@@ -18,6 +18,16 @@ int64_t tile::getTileElements(const DeviceDescription &device) {
   return std::max<int64_t>(1024, device.getL2Bytes() / 256);
 }
 
+int64_t tile::getTileElements(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
+  constexpr double longest = 4e-6; // seconds: some twenty times the hand-over of a line to another worker
+  int64_t cost = 0, elements = getTileElements(device);
+  for (ComputeOp compute : computes)
+    cost += getBodyCost(compute);
+  while (elements > 8 * getCommonLanes(device) && elements * cost > longest * device.getMultiplyAdds(32))
+    elements /= 2;
+  return elements;
+}
+
 int64_t tile::getCommonLanes(const DeviceDescription &device) { return device.getLanes(32); }
 
 bool tile::reducesAlongMemory(ComputeOp compute) {

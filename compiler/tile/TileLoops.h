@@ -10,6 +10,10 @@ namespace freestone::tile {
 /// small.
 int64_t getTileElements(const DeviceDescription &device);
 
+/// Elements of a tile of these computes: the above, halved until a tile takes a few microseconds at most, so that workers
+/// share few elements that take long each, such as those of gates.
+int64_t getTileElements(llvm::ArrayRef<ComputeOp> computes, const DeviceDescription &device);
+
 /// Lanes for elements of 32 bits, the widest common type.
 int64_t getCommonLanes(const DeviceDescription &device);
 

@@ -106,7 +106,7 @@ MapTilingAttr tile::tileMap(ArrayRef<ComputeOp> computes, const DeviceDescriptio
   ArrayRef<Expr> parallel = ArrayRef(extents).take_front(first.getNumParallel());
   Expr one = Expr::constant(context, 1), reduced = getReducedPoints(computes, context);
   // Fewer results where each is a reduction of many.
-  Expr elements = Expr::floorDiv(Expr::constant(context, getTileElements(device)), reduced);
+  Expr elements = Expr::floorDiv(Expr::constant(context, getTileElements(computes, device)), reduced);
   int64_t lanes = 1;
   if (!parallel.empty() && !parallel.back().isConstant(1))
     lanes = allowed.narrowLanes ? getLanesOfMap(computes, device) : getCommonLanes(device);
