@@ -33,6 +33,14 @@ bool isComputedFor(OpOperand &use) {
          llvm::count_if(user->getOperands(), [&](Value operand) { return getMemory(operand) == memory; }) == 1;
 }
 
+/// Whether a result of a loop's body lies where the value that it replaces did.
+bool isCarriedInPlace(OpOperand &result) {
+  auto function = result.getOwner()->getParentOfType<func::FuncOp>();
+  auto argument = dyn_cast<BlockArgument>(getMemory(result.get()));
+  Attribute number = function.getResultAttr(result.getOperandNumber(), carriedAttr);
+  return argument && number && function.getArgAttr(argument.getArgNumber(), carriedAttr) == number;
+}
+
 class CopyResults : public task::impl::CopyResultsBase<CopyResults> {
 public:
   void runOnOperation() override {
@@ -90,9 +98,9 @@ private:
     OpBuilder builder(terminator);
     DenseSet<Value> taken;
     SmallVector<OpOperand *> outputs;
-    // State has its own memory already, which no output shares.
+    // State, and what an iteration updates in place, has its own memory already, which no output shares.
     for (OpOperand &result : terminator->getOpOperands()) {
-      if (function.getResultAttr(result.getOperandNumber(), stateAttr))
+      if (function.getResultAttr(result.getOperandNumber(), stateAttr) || isCarriedInPlace(result))
         taken.insert(getMemory(result.get()));
       else
         outputs.push_back(&result);

@@ -40,8 +40,9 @@ static Type stack(Type slice, sym::Expr count) {
   return type.withShape(shape);
 }
 
-/// Carried values have two slices of memory in turns, as large as they become. Those that are collected have a slice of
-/// what is collected, whose memory begins with the first value.
+/// Carried values have two slices of memory in turns, as large as they become; one where the body updates them in place, or
+/// only makes them longer. Those that are collected have a slice of what is collected, whose memory begins with the first
+/// value.
 void PhaseFormer::placeCarried(tile::LoopOp loop) {
   Location location = loop.getLoc();
   LoopMemory memory{static_cast<int64_t>(loops.size()), {}, {}, {}};
@@ -50,12 +51,11 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
   sym::Expr two = sym::Expr::constant(loop.getContext(), 2);
   auto body = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(program, loop.getBodyAttr());
   ValueRange next = body.getBody().front().getTerminator()->getOperands();
-  // What only becomes longer has one slice.
-  auto placeInTurns = [&](Value first, Type read, Type written, Type last, bool isAppended = false) {
-    int64_t slices = isAppended ? 1 : 2;
+  auto placeInTurns = [&](Value first, Type read, Type written, Type last, bool isInPlace = false) {
+    int64_t slices = isInPlace ? 1 : 2;
     graph::TensorType slice = runTimeSizes.getGreatest({first.getType(), read, written, last});
     bool grows = runTimeSizes.isUnlimited(slice);
-    BufferOp buffer = addBuffer(BufferKind::arena, "", grows || isAppended ? slice : stack(slice, two), location);
+    BufferOp buffer = addBuffer(BufferKind::arena, "", grows || isInPlace ? slice : stack(slice, two), location);
     if (grows)
       buffer.setSlices(slices);
     buffers[getMemory(first)] = buffer;
@@ -73,9 +73,10 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
   for (auto [index, first] : llvm::enumerate(loop.getCarried())) {
     std::optional<unsigned> collected = loop.getCollectedAs(index);
     if (!collected) {
-      buffers[loop.getResult(index)] =
-          placeInTurns(first, body.getArgumentTypes()[index], body.getResultTypes()[loop.getNextCarried(index)],
-                       loop.getResultTypes()[index], tile::isAppend(next[loop.getNextCarried(index)].getDefiningOp()));
+      Value then = next[loop.getNextCarried(index)];
+      buffers[loop.getResult(index)] = placeInTurns(
+          first, body.getArgumentTypes()[index], then.getType(), loop.getResultTypes()[index],
+          tile::isAppend(then.getDefiningOp()) || getMemory(then) == body.getArgument(index));
     } else {
       Type type = first.getType();
       Value buffer = addBuffer(BufferKind::arena, "", stack(type, loop.getMostCollected() + 1), location);

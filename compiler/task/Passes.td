@@ -27,8 +27,8 @@ def UpdateInPlace : Pass<"task-update-in-place", "::mlir::func::FuncOp"> {
     The first result of an operation with the attribute `updates` (a scatter) starts with the elements of its first
     operand. After this pass it aliases that operand: the update is in place. Updates are moved behind the other readers
     of the operand where dependences allow. The operand is copied first if it is an input, a weight or a constant, if it
-    is read later, or if another operand aliases it; a constant fill is computed again instead. State (`graph.state`) is
-    updated in place if its new value is made by updates alone. Runs before `task-copy-results`; from here on operations
+    is read later, or if another operand aliases it; a constant fill is computed again instead. State (`graph.state`), and
+    what a loop carries (`tile.carried`), is updated in place if its next value is made by updates alone. Runs before `task-copy-results`; from here on operations
     must keep their order, and equal ones may not be merged. Counts operands that are not copied: `scatters_in_place`;
     with `enable=false` all are copied.
     ```mlir

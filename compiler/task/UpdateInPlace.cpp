@@ -33,7 +33,7 @@ private:
   static bool isWrittenUntil(Operation *last, Operation *update);
   bool moveBehindReaders(Operation *update);
   bool mayBeWritten(Operation *update);
-  bool becomesState(Operation *update, BlockArgument old);
+  bool becomesNext(Operation *update, BlockArgument old);
   bool isForgotten(Operation *update);
   /// Gives the update memory that it may overwrite: its operand's, where nothing else needs that, or a copy. Returns
   /// whether it is in place.
@@ -67,23 +67,25 @@ bool Updater::moveBehindReaders(Operation *update) {
   return true;
 }
 
-/// Whether the memory is a temporary of the function, or a state whose new value is this update's result.
+/// Whether the memory is a temporary of the function, or a state or carried value whose next value is this update's
+/// result.
 bool Updater::mayBeWritten(Operation *update) {
   Value memory = getMemory(update->getOperand(0));
   if (auto argument = dyn_cast<BlockArgument>(memory))
-    return becomesState(update, argument);
+    return becomesNext(update, argument);
   return isComputed(memory);
 }
 
-bool Updater::becomesState(Operation *update, BlockArgument old) {
-  Attribute name = function.getArgAttr(old.getArgNumber(), stateAttr);
+bool Updater::becomesNext(Operation *update, BlockArgument old) {
+  StringRef kind = function.getArgAttr(old.getArgNumber(), stateAttr) ? stateAttr : carriedAttr;
+  Attribute name = function.getArgAttr(old.getArgNumber(), kind);
   if (!name)
     return false;
   for (OpOperand &result : block.getTerminator()->getOpOperands()) {
-    if (function.getResultAttr(result.getOperandNumber(), stateAttr) != name)
+    if (function.getResultAttr(result.getOperandNumber(), kind) != name)
       continue;
     Operation *last = tile::getAliased(result.get()).getDefiningOp();
-    while (last != update && tile::isUpdate(last) && isForgotten(last))
+    while (last && last != update && tile::isUpdate(last) && isForgotten(last))
       last = tile::getAliased(last->getOperand(0)).getDefiningOp();
     return last == update;
   }

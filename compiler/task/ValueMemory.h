@@ -10,6 +10,9 @@ namespace freestone::task {
 /// holds its first value.
 inline constexpr llvm::StringRef stateAttr = "graph.state";
 inline constexpr llvm::StringRef initialAttr = "graph.initial";
+/// Of an argument and a result of a loop's body: the number of the carried value that they are, where it may lie in one
+/// place in all iterations.
+inline constexpr llvm::StringRef carriedAttr = tile::carriedAttr;
 /// Of a packed state: [axis, width] (see tile's PanelsAttr).
 inline constexpr llvm::StringRef panelsAttr = "tile.panels";
 

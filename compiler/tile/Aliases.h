@@ -15,6 +15,10 @@ bool isUpdate(mlir::Operation *op);
 inline constexpr llvm::StringRef appendsAttr = "appends";
 bool isAppend(mlir::Operation *op);
 
+/// Of an argument and a result of a loop's body, which are the same carried value, of one type: its number. Updates of the
+/// argument that make the result may lie in its memory.
+inline constexpr llvm::StringRef carriedAttr = "tile.carried";
+
 /// The value that this one is in another shape or layout: reshapes and views are free.
 mlir::Value getAliased(mlir::Value value);
 

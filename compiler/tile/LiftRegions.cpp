@@ -1,6 +1,7 @@
 #include "compiler/tile/Passes.h"
 
 #include "compiler/expressions/Expressions.h"
+#include "compiler/tile/Aliases.h"
 #include "compiler/tile/AppendCarried.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/RegionSizes.h"
@@ -181,6 +182,19 @@ static SmallVector<int64_t> yieldOnce(Operation *yield, unsigned first, ValueRan
   return collectedAs;
 }
 
+/// Tells the body of a loop which of its results replaces which argument; not those that are collected, since these lie
+/// beside each other.
+static void markCarried(func::FuncOp body, LoopOp loop) {
+  for (unsigned index = 0; index < loop.getCarried().size(); ++index) {
+    unsigned next = loop.getNextCarried(index);
+    if (loop.getCollectedAs(index) || body.getArgumentTypes()[index] != body.getResultTypes()[next])
+      continue;
+    auto number = IntegerAttr::get(IntegerType::get(loop.getContext(), 64), index);
+    body.setArgAttr(index, carriedAttr, number);
+    body.setResultAttr(next, carriedAttr, number);
+  }
+}
+
 LogicalResult Lifter::lift(graph::ScanOp op) {
   size_t states = op.getCarried().size();
   Block &block = op.getBody().front();
@@ -196,6 +210,7 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
   auto loop = LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(),
                              sym::ExprAttr(), Value(), op.getCarried(), op.getScanned(), captured,
                              builder.getDenseI64ArrayAttr(collectedAs));
+  markCarried(lifted.back(), loop);
   op->replaceAllUsesWith(loop);
   op->erase();
   return success();
@@ -299,6 +314,7 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   auto loop = LoopOp::create(builder, op.getLoc(), types, makeBody(op.getBody(), captured),
                              trips ? trips->attr() : sym::ExprAttr(), slices, isOpen ? op.getCondition() : Value(),
                              carried, ValueRange(), captured, builder.getDenseI64ArrayAttr(collectedAs));
+  markCarried(lifted.back(), loop);
   for (auto [index, size] : llvm::enumerate(sizes))
     if (size.behind)
       bindSymbol(builder, op.getLoc(), size.behind, loop.getResult(counts + index), size.limit);

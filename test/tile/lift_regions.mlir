@@ -31,7 +31,7 @@ func.func @scanned(%x: !graph.tensor<[t, n, 8], f32>, %h: !graph.tensor<[n, 8], 
 // CHECK:         %[[ZERO:.*]] = graph.constant dense<0>
 // CHECK:         %[[FIRST:.*]] = graph.compare lt %[[ZERO]], %arg1
 // CHECK:         tile.loop @counted_body while %[[FIRST]] carry(%[[ZERO]], %arg0) as [-1, -1] with(%arg1)
-// CHECK:       func.func private @counted_body(%[[NUMBER:.*]]: !graph.tensor<[], i64>, %{{.*}}, %[[LIMIT:.*]]: !graph.tensor<[], i64>)
+// CHECK:       func.func private @counted_body(%[[NUMBER:[a-z0-9]*]]: !graph.tensor<[], i64> {tile.carried = 0 : i64}, %{{.*}} {tile.carried = 1 : i64}, %[[LIMIT:.*]]: !graph.tensor<[], i64>)
 // CHECK:         %[[LATER:.*]] = graph.binary add %[[NUMBER]]
 // CHECK:         %[[BELOW:.*]] = graph.compare lt %[[LATER]], %[[LIMIT]]
 // CHECK:         %[[ON:.*]] = graph.binary and %{{.*}}, %[[BELOW]]
@@ -51,7 +51,7 @@ func.func @counted(%x: !graph.tensor<[n], f32>, %limit: !graph.tensor<[], i64>) 
 // A known limit is the number of iterations, which nothing counts.
 // CHECK-LABEL: func.func @known
 // CHECK:         tile.loop @known_body trips 7 carry(%arg0) as [-1] :
-// CHECK:       func.func private @known_body(%{{.*}}: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+// CHECK:       func.func private @known_body(%{{.*}}: !graph.tensor<[n], f32> {tile.carried = 0 : i64}) -> (!graph.tensor<[n], f32> {tile.carried = 0 : i64})
 func.func @known(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> {
   %limit = graph.constant dense<7> : tensor<i64> -> !graph.tensor<[], i64>
   %r = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f32> {
@@ -105,7 +105,7 @@ func.func @ended(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !gra
 // CHECK:         %[[ZERO:.*]] = graph.constant dense<0>
 // CHECK:         %[[R:.*]]:2 = tile.loop @grown_body trips 6 carry(%[[ZERO]], %arg1) as [-1, -1] with(%[[TWICE]])
 // CHECK-NEXT:    return %[[R]]#1 : !graph.tensor<[7*n], f32>
-// CHECK:       func.func private @grown_body(%[[NUMBER:.*]]: !graph.tensor<[], i64>, %[[STATE:.*]]: !graph.tensor<[i*n + n], f32>, %[[MORE:.*]]: !graph.tensor<[n], f32>)
+// CHECK:       func.func private @grown_body(%[[NUMBER:[a-z0-9]*]]: !graph.tensor<[], i64> {tile.carried = 0 : i64}, %[[STATE:[a-z0-9]*]]: !graph.tensor<[i*n + n], f32>, %[[MORE:.*]]: !graph.tensor<[n], f32>)
 // CHECK-NEXT:    tile.opaque [1] ins(%[[NUMBER]]) attributes {binds = "i", bound = #sym.expr<6>}
 // CHECK:         %[[NEXT:.*]] = tile.opaque [n ceildiv 8192] ins(%[[STATE]], %[[MORE]]) attributes {appends, updates}
 // CHECK:         %[[LATER:.*]] = graph.binary add %[[NUMBER]]
@@ -149,7 +149,7 @@ func.func @ended(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !gra
 // CHECK:         %[[N:.*]] = graph.sizes [n] scalar
 // CHECK:         %[[R:.*]]:3 = tile.loop @selected_body while %{{.*}} carry(%{{.*}}, %[[N]], %arg0)
 // CHECK-NEXT:    tile.opaque [1] ins(%[[R]]#1) attributes {binds = "l", bound = #sym.expr<n>}
-// CHECK:       func.func private @selected_body(%{{.*}}: !graph.tensor<[], i64>, %[[SIZE:.*]]: !graph.tensor<[], i64>,
+// CHECK:       func.func private @selected_body(%{{.*}}: !graph.tensor<[], i64> {tile.carried = 0 : i64}, %[[SIZE:[a-z0-9]*]]: !graph.tensor<[], i64> {tile.carried = 1 : i64},
 // CHECK-NEXT:    tile.opaque [1] ins(%[[SIZE]]) attributes {binds = "s", bound = #sym.expr<n>}
 // CHECK:         %[[KEPT:.*]] = graph.compress
 // CHECK:         %[[K:.*]] = graph.sizes [k] scalar
@@ -194,7 +194,7 @@ func.func @sizes(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !gra
 // CHECK:         tile.opaque [1] ins(%[[R]]#0) attributes {binds = "r"}
 // CHECK:         %[[LAST:.*]] = graph.transpose %[[R]]#1 [1, 0]
 // CHECK:         return %[[LAST]], %[[R]]#2
-// CHECK:       func.func private @endless_body(%[[NUMBER:.*]]: !graph.tensor<[], i64>, %[[STATE:.*]]: !graph.tensor<[i + n, 2], f32>
+// CHECK:       func.func private @endless_body(%[[NUMBER:[a-z0-9]*]]: !graph.tensor<[], i64> {tile.carried = 0 : i64}, %[[STATE:.*]]: !graph.tensor<[i + n, 2], f32>
 // CHECK-NEXT:    tile.opaque [1] ins(%[[NUMBER]]) attributes {binds = "i"}
 // CHECK:         %[[NEXT:.*]] = tile.opaque [1] ins(%[[STATE]], %{{.*}}) attributes {appends, updates}
 func.func @endless(%x: !graph.tensor<[2, n], f32>, %e: !graph.tensor<[2, 1], f32>, %limit: !graph.tensor<[], i64>)
