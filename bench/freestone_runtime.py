@@ -84,6 +84,9 @@ class Counters(ctypes.Structure):
             "parks",
             "alerts",
             "chunks",
+            "borrowed",
+            "entries",
+            "host_calls",
         )
     ]
 

@@ -599,6 +599,10 @@ typedef struct freestone_counters {
   uint64_t alerts;       /* times that workers which slept were woken before their run was ready */
   uint64_t chunks;       /* times that memory grew during a run, as sizes without a limit did */
   uint64_t borrowed;     /* runs on threads of the application */
+  uint64_t entries;      /* times that compiled code was entered, by all workers at once: once a run */
+  /* Calls out of compiled code that ended before it went on: of services, and for sizes that a run finds. Loops and
+   * branches need none. */
+  uint64_t host_calls;
 } freestone_counters;
 
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,

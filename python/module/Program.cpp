@@ -299,6 +299,8 @@ nb::dict Program::counters() {
     sum.allocations += counters.allocations;
     sum.arena_bytes += counters.arena_bytes;
     sum.borrowed += counters.borrowed;
+    sum.entries += counters.entries;
+    sum.host_calls += counters.host_calls;
     sum.operations = std::max(sum.operations, counters.operations);
   }
   nb::dict result;
@@ -311,6 +313,8 @@ nb::dict Program::counters() {
   result["allocations"] = sum.allocations;
   result["arena_bytes"] = sum.arena_bytes;
   result["borrowed"] = sum.borrowed;
+  result["entries"] = sum.entries;
+  result["host_calls"] = sum.host_calls;
   result["operations"] = sum.operations;
   return result;
 }

@@ -110,7 +110,7 @@ public:
     uint64_t chunks = 0;
     uint64_t arenaBytes = 0, plannedBytes = 0, liveBytes = 0;
     uint64_t operations = 0, paddingOperations = 0; ///< of the last successful run
-    uint64_t parks = 0, alerts = 0, borrowed = 0;
+    uint64_t parks = 0, alerts = 0, borrowed = 0, entries = 0, hostCalls = 0;
     uint64_t submits = 0;
     RunQueue::Counters queue;
   };
@@ -194,6 +194,7 @@ private:
 
   uint64_t runs = 0, submits = 0;     ///< started or queued
   std::atomic<uint64_t> phases = 0;   ///< of successful runs
+  std::atomic<uint64_t> hostCalls = 0;
   std::atomic<uint64_t> executed = 0; ///< successful runs:
   std::atomic<uint64_t> operations = 0, paddingOperations = 0;
   uint64_t plannedBytes = 0, liveBytes = 0; ///< at the last sizes

@@ -210,7 +210,9 @@ Status Instance::execute(PreparedRun &run) {
   executed.fetch_add(1, std::memory_order_relaxed);
   services->enter(run.context);
   recordPlan(run);
+  run.resizes = 0;
   Gang::Outcome outcome = gang->run(run.context, functions, run.watched.get());
+  hostCalls.fetch_add(run.resizes + services->callCount(), std::memory_order_relaxed);
   Status status = explainFailure(run, outcome);
   run.watched.end(status.ok());
   if (!status.ok())
@@ -334,6 +336,8 @@ Instance::Counters Instance::counters() const {
   counters.parks = waits.parks;
   counters.alerts = waits.alerts;
   counters.borrowed = waits.borrowed;
+  counters.entries = waits.entries;
+  counters.hostCalls = hostCalls.load(std::memory_order_relaxed);
   counters.arenaBytes = arena.size();
   counters.plannedBytes = plannedBytes;
   counters.liveBytes = liveBytes;

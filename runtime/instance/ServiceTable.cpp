@@ -57,11 +57,13 @@ void ServiceTable::enter(freestone_run_context &context) {
   context.services = this;
   context.call_service = callService;
   firstFailure = {};
+  made = 0;
 }
 
 int32_t ServiceTable::callService(freestone_run_context *context, int64_t number) {
   auto &table = *static_cast<ServiceTable *>(context->services);
   Call &call = table.calls[number];
+  ++table.made;
   call.inputs.fill(*context);
   call.outputs.fill(*context);
   int32_t code = call.function(call.user, call.inputs.tensors.data(), call.inputs.tensors.size(),

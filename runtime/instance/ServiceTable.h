@@ -22,6 +22,8 @@ public:
   void enter(freestone_run_context &context);
   /// The message of the first failed call since `enter`.
   const Status &failure() const { return firstFailure; }
+  /// The number of calls since `enter`.
+  uint64_t callCount() const { return made; }
 
 private:
   struct Views {
@@ -45,6 +47,7 @@ private:
 
   std::vector<Call> calls;
   Status firstFailure;
+  uint64_t made = 0;
 };
 
 } // namespace freestone::runtime

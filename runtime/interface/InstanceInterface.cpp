@@ -341,6 +341,8 @@ freestone_status freestone_instance_counters(const freestone_instance *instance,
     value.alerts = now.alerts;
     value.chunks = now.chunks;
     value.borrowed = now.borrowed;
+    value.entries = now.entries;
+    value.host_calls = now.hostCalls;
     return writeStruct(counters, value);
   });
 }

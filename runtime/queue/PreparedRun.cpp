@@ -30,6 +30,7 @@ static Status checkSymbol(const Symbol &symbol, int64_t value, std::span<const i
 
 int32_t PreparedRun::resize(freestone_run_context *context, int64_t phase, int64_t symbol) {
   auto &run = *static_cast<PreparedRun *>(context->run);
+  ++run.resizes;
   run.unsized = checkSymbol(run.entry.symbols[symbol], run.sizes[symbol], run.sizes);
   if (run.unsized.ok())
     run.unsized = run.grow();

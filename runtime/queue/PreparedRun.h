@@ -52,7 +52,8 @@ struct PreparedRun {
   std::vector<std::shared_ptr<OutputMemory>> outputs; ///< null where the caller's memory is bound
   std::vector<bool> isCompact;                        ///< of outputs that are stacks: see `compact`
   std::vector<Growth> growths;
-  Status unsized; ///< why a size that the run determined is impossible
+  Status unsized;       ///< why a size that the run determined is impossible
+  uint64_t resizes = 0; ///< calls of `resize` in the run
 
   int64_t number = 0; ///< of the run; 0: none yet
   int64_t job = 0;    ///< in the queue; 0: not queued

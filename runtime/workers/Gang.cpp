@@ -187,6 +187,8 @@ void Gang::work(int worker) {
     settle(worker);
   if (tracing)
     lines[worker].trace.beginRun();
+  if (worker == 0)
+    count(entries);
   if (int32_t stopped = entry->run(context, worker))
     fail(worker, stopped - 1);
   if (traceEnded)
@@ -316,6 +318,7 @@ Gang::Counters Gang::counters() const {
   Counters sum;
   sum.alerts = alerts.load(std::memory_order_relaxed);
   sum.borrowed = borrowed.load(std::memory_order_relaxed);
+  sum.entries = entries.load(std::memory_order_relaxed);
   for (const Line &line : lines) {
     sum.waits += line.waits.load(std::memory_order_relaxed);
     sum.sleeps += line.sleeps.load(std::memory_order_relaxed);

@@ -70,6 +70,7 @@ public:
     uint64_t parks = 0;    ///< times that a worker went to sleep between runs away from the others' CPUs
     uint64_t alerts = 0;   ///< times that sleepers were woken ahead of their run
     uint64_t borrowed = 0; ///< runs on threads of the crew
+    uint64_t entries = 0;  ///< times that worker 0 entered a program
   };
   Counters counters() const;
 
@@ -128,7 +129,7 @@ private:
   RunWatch *watch = nullptr;
 
   alignas(128) std::atomic<int64_t> announcedRun = 0;
-  std::atomic<uint64_t> alerts = 0, borrowed = 0;
+  std::atomic<uint64_t> alerts = 0, borrowed = 0, entries = 0;
   WaitPoint parked;
   alignas(128) std::atomic<bool> failed = false;
   bool wasCancelled = false; ///< used by worker 0

@@ -1,8 +1,9 @@
 """Random programs of nested loops, branches and scans against the interpreter: control_flow.py FOLDER [COUNT [SEED]].
 
 First, cases whose results are known. Data decide: integers, which are exact, end loops and choose branches. States are
-matrices [n, 8] of any n, and matrices to which each iteration adds rows; scans go along [t, n, 8] for any t. Each program runs for several sizes, 0 included, on one to four workers, and the order of its phases
-is proved on the way.
+matrices [n, 8] of any n, and matrices to which each iteration adds rows; scans go along [t, n, 8] for any t. Each program
+runs for several sizes, 0 included, on one to eight workers with the same bits, enters its program once a run, and the order
+of its phases is proved on the way.
 """
 
 import os
@@ -21,7 +22,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 FLOAT, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 DEPTH = 3
-WORKERS = (1, 2, 3, 4)
+WORKERS = range(1, 9)
 SIZES = [(1, 3), (5, 1), (17, 4), (2, 0), (0, 2)]
 
 
@@ -183,6 +184,13 @@ KNOWN_OF_8 = {
 }
 
 
+def require_one_entry(program, where):
+    """No iteration and no branch goes back to the host, which has entered the program once a run."""
+    counters = program.counters()
+    if counters.entries != counters.runs or not counters.runs:
+        sys.exit(f"{where}: {counters.entries} entries in {counters.runs} runs")
+
+
 def check_known(folder):
     for opset, text, cases in [(20, *item) for item in KNOWN.items()] + [(8, *item) for item in KNOWN_OF_8.items()]:
         model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : {opset}]> g {text}')
@@ -194,6 +202,7 @@ def check_known(folder):
                 for actual, wanted in zip(program.run(feeds), expected):
                     if actual.shape != wanted.shape or not np.allclose(actual, wanted):
                         sys.exit(f"{text}: {actual} is not {wanted}")
+            require_one_entry(program, text)
             program.close()
 
 
@@ -378,6 +387,34 @@ def interpret(folder, model, feeds):
         return [results[output.name] for output in onnx.load(model).graph.output]
 
 
+def check_random(folder, seed):
+    model = Program(seed).model
+    path, artifact = folder / "program.onnx", folder / "program.stone"
+    onnx.save(model, path)
+    freestone_runtime.compile_model(path, artifact)
+    draws = np.random.default_rng(seed)
+    programs = [freestone_runtime.Model(artifact, workers) for workers in WORKERS]
+    for n, t in SIZES:
+        feeds = {
+            "x": draws.standard_normal((n, 8)).astype(np.float32),
+            "xs": draws.standard_normal((t, n, 8)).astype(np.float32),
+            "k": np.array(draws.integers(0, 10)),
+        }
+        expected = interpret(folder, path, feeds)
+        where, alone = f"seed {seed}, n {n}, t {t}, k {feeds['k']}", None
+        for workers, program in zip(WORKERS, programs):
+            results = program.run(feeds)
+            alone = alone or results
+            for actual, wanted, first in zip(results, expected, alone):
+                if not np.allclose(actual, wanted, rtol=1e-4, atol=1e-5):
+                    sys.exit(f"{where}, {workers} workers: {actual} is not {wanted}")
+                if actual.shape != first.shape or actual.tobytes() != first.tobytes():
+                    sys.exit(f"{where}: the bits of {workers} workers are not those of one")
+    for program in programs:
+        require_one_entry(program, f"seed {seed}")
+        program.close()
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -386,25 +423,7 @@ def main():
     os.environ["FREESTONE_CHECK_ORDER"] = "1"
     check_known(folder)
     for seed in range(first, first + count):
-        model = Program(seed).model
-        path, artifact = folder / "program.onnx", folder / "program.stone"
-        onnx.save(model, path)
-        freestone_runtime.compile_model(path, artifact)
-        draws = np.random.default_rng(seed)
-        programs = [freestone_runtime.Model(artifact, workers) for workers in WORKERS]
-        for n, t in SIZES:
-            feeds = {
-                "x": draws.standard_normal((n, 8)).astype(np.float32),
-                "xs": draws.standard_normal((t, n, 8)).astype(np.float32),
-                "k": np.array(draws.integers(0, 10)),
-            }
-            expected = interpret(folder, path, feeds)
-            for workers, program in zip(WORKERS, programs):
-                for actual, wanted in zip(program.run(feeds), expected):
-                    if not np.allclose(actual, wanted, rtol=1e-4, atol=1e-5):
-                        sys.exit(f"seed {seed}, n {n}, t {t}, k {feeds['k']}, {workers} workers: {actual} is not {wanted}")
-        for program in programs:
-            program.close()
+        check_random(folder, seed)
     print(f"{count} programs agree")
 
 

@@ -18,6 +18,7 @@ inline Artifact loadReverse() { return loadBytes(packReverse()); }
 inline Artifact loadLookup() { return loadBytes(packProgram("Lookup", describeLookup())); }
 inline Artifact loadPhases() { return loadBytes(packProgram("Phases", describePhases())); }
 inline Artifact loadNonzero() { return loadBytes(packProgram("Nonzero", describeNonzero())); }
+inline Artifact loadLoops() { return loadBytes(packProgram("Loops", describeLoops())); }
 inline Artifact loadTwice() { return loadBytes(packProgram("Twice", describeTwice())); }
 inline Artifact loadTrain() { return loadBytes(packTrain()); }
 

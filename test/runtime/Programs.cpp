@@ -113,6 +113,34 @@ Descriptor test::describeNonzero() {
   return describe("nonzero", main);
 }
 
+Descriptor test::describeLoops() {
+  auto tensor = [](const char *name, const char *size, int64_t dimSlot, int64_t buffer) {
+    return TensorInfo{name, DType::i64, ValueKind::Tensor, {size}, {dimSlot}, buffer};
+  };
+  Entry main;
+  main.symbols = {dimSymbol("n", 0, 0), {"k", 0, INT64_MAX, SymbolSource::RunTime, -1, -1, 0}};
+  main.slotCount = 10;
+  main.inputs = {tensor("x", "n", 0, 0), tensor("limit", "1", 4, 1)};
+  main.outputs = {tensor("y", "n", 0, 2), tensor("sums", "n", 0, 3), tensor("trips", "2", 5, 4)};
+  main.buffers = {bufferOf(BufferKind::Input, 2),  bufferOf(BufferKind::Input, 6),  bufferOf(BufferKind::Output, 2),
+                  bufferOf(BufferKind::Output, 2), bufferOf(BufferKind::Output, 7), bufferOf(BufferKind::Arena, 3),
+                  bufferOf(BufferKind::Arena, 2),  bufferOf(BufferKind::Arena, 6)};
+  for (int64_t buffer : {5, 6, 7})
+    main.buffers[buffer].freed = 7;
+  const Space each = {0, 9, 0}, some = {1, 9, 1}, one = {4, 9, 2, Space::Dealing::Evenly};
+  constexpr auto together = Phase::Begin::Together;
+  main.phases = {{"begin", "p0", {0, 3, 5}, {each}},
+                 {"mix", "p1", {5, 7}, {each}, {}, 0, together},
+                 {"left", "p2", {5}, {each}, {1}, -1, together},
+                 {"right", "p3", {5}, {each}, {1}, -1, together},
+                 {"find", "p4", {5, 6}, {one}, {}, 3, together},
+                 {"add", "p5", {3, 5, 6, 7}, {some}, {4}},
+                 {"end", "p6", {2, 4, 5}, {each}, {}, 5, together}};
+  main.dealCount = 3;
+  main.scratchSlot = 8;
+  return describe("loops", main);
+}
+
 Descriptor test::describeTwice() {
   Entry main;
   main.symbols = {dimSymbol("n", 0, 0, 8), dimSymbol("m", 0, 1), dimSymbol("p", 1, 0, 1)};

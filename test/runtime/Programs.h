@@ -15,6 +15,7 @@ runtime::Descriptor describeReverse(); ///< x: f32[n] → y: f32[n], weight "pac
 runtime::Descriptor describeLookup();  ///< table: f32[n], index: i64[m] → y: f32[m]
 runtime::Descriptor describePhases();  ///< count: i64[1], failing: i64[1] → y: i64[64]
 runtime::Descriptor describeNonzero(); ///< x: f32[n] → positions, doubles: i64[k], k at most n
+runtime::Descriptor describeLoops();   ///< x: i64[n], limit: i64[1] → y, sums: i64[n], trips: i64[2]
 /// x: optional sequence of f32[m, 2], at most 8, of any m each, bias: optional f32[], → y: as x
 runtime::Descriptor describeTwice();
 /// x: f32[4] → y: f32[4], states "fc.weight": f32[2, 2] with first value "start", and "steps": i64; and "evaluate" → y

@@ -111,6 +111,7 @@ TEST(Run, SizesThatTheProgramFindsItself) {
     for (size_t i = 0; i < positions.size(); ++i)
       EXPECT_EQ(doubles[i], 2 * positions[i]);
   }
+  EXPECT_EQ(countersOf(instance).entries, 3u);
 }
 
 TEST(Run, SizesThatAreElementsOfInputs) {

@@ -172,6 +172,8 @@ static Json measure(const BenchArguments &arguments, const CLI::App &verb) {
                         {"parks", counters.parks},
                         {"alerts", counters.alerts},
                         {"chunks", counters.chunks},
+                        {"entries", counters.entries},
+                        {"host_calls", counters.host_calls},
                         {"arena_bytes", counters.arena_bytes},
                         {"live_bytes", counters.live_bytes}};
   if (arguments.phases)
