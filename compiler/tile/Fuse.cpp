@@ -9,7 +9,6 @@
 #include "compiler/tile/MakeGroup.h"
 #include "compiler/tile/Reachability.h"
 #include "compiler/tile/RewriteLoops.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
 
 namespace freestone::tile {
 #define GEN_PASS_DEF_FUSE
@@ -98,7 +97,7 @@ bool isWeightedSum(ComputeOp op) {
 }
 
 Fuser::Fuser(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted)
-    : paths(function.getBody().front()), sizes(function), cacheBytes(cacheBytes), wanted(wanted) {
+    : paths(function.getBody().front(), SizeOrder(function.getBody().front())), sizes(function), cacheBytes(cacheBytes), wanted(wanted) {
   for (auto op : function.getBody().front().getOps<ComputeOp>()) {
     // Computes with data-dependent reads have an emitter of their own; those of weights alone are hoisted.
     if (!op.getReads().empty() || isWeightOnly(op))
@@ -302,10 +301,12 @@ public:
     if (connect)
       count(getOperation(), "connected", connectGroups(groups));
     llvm::erase_if(groups, [](Members &members) { return members.size() < 2; });
+    Block &block = getOperation().getBody().front();
+    SizeOrder order(block);
     for (Members &members : groups)
       makeGroup(members);
     count(getOperation(), "groups", groups.size());
-    if (!sortTopologically(&getOperation().getBody().front()))
+    if (!order.sort(block))
       return signalPassFailure();
   }
 

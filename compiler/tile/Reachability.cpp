@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 
-Reachability::Reachability(Block &block) : block(block) {
+Reachability::Reachability(Block &block, const SizeOrder &sizes) : block(block) {
   for (Operation &op : block) {
     unitOf.push_back(unitOf.size());
     numberOf[&op] = unitOf.back();
@@ -14,11 +14,13 @@ Reachability::Reachability(Block &block) : block(block) {
   reached.resize(unitOf.size(), llvm::BitVector(unitOf.size()));
   for (Operation &op : llvm::reverse(block)) {
     llvm::BitVector &own = reached[numberOf[&op]];
-    for (Operation *user : op.getUsers()) {
+    auto reach = [&](Operation *user) {
       unsigned next = numberOf[block.findAncestorOpInBlock(*user)];
       own |= reached[next];
       own.set(next);
-    }
+    };
+    llvm::for_each(op.getUsers(), reach);
+    llvm::for_each(sizes.getUsers(&op), reach);
   }
 }
 

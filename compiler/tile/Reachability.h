@@ -1,17 +1,17 @@
 #ifndef FREESTONE_COMPILER_TILE_REACHABILITY_H
 #define FREESTONE_COMPILER_TILE_REACHABILITY_H
 
-#include "mlir/IR/Block.h"
+#include "compiler/tile/SizeOrder.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace freestone::tile {
 
-/// Reachability between the operations of a block by data dependences, with some operations united into units. One bit
-/// for each pair: a query needs no walk through the block.
+/// Reachability between the operations of a block by data dependences and sizes, with some operations united into units.
+/// One bit for each pair: a query needs no walk through the block.
 class Reachability {
 public:
-  explicit Reachability(mlir::Block &block);
+  Reachability(mlir::Block &block, const SizeOrder &sizes);
 
   /// Whether a path leads from the unit of `from`, whose operations are `members`, to the unit of `to` through
   /// operations of neither.
