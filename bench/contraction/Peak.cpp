@@ -1,11 +1,20 @@
 // Prints two throughputs of fp32 multiply-adds of one core, in GFLOP/s: on registers alone, the peak for contractions;
 // and fed by loads, as in a micro-kernel with its panels in L1. The first moments, at a higher clock than is
 // sustainable, are not counted; time taken by other processes is, as for a contraction.
+//
+// `freestone-peak W` prints instead what so many threads reach at once, each on a CPU of its own, over what one does: with
+// multiply-adds on registers, fed by loads, and with a stream of memory. This is wall-clock time.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
+#include <functional>
+#include <pthread.h>
+#include <sched.h>
+#include <thread>
 #include <vector>
 
 // Enough independent sums to hide the latency of an FMA on every x86 with one or two FMA units.
@@ -104,17 +113,101 @@ static double measure(float (*run)(int), double operations) {
   return speeds[speeds.size() / 2];
 }
 
-int main() {
+/// a = b + c of 16 MiB each, more than a core's share of any cache.
+static std::function<void()> makeStream() {
+  constexpr size_t count = size_t(4) << 20;
+  return [a = std::vector<float>(count), b = std::vector<float>(count, 1), c = std::vector<float>(count, 2)]() mutable {
+    for (size_t i = 0; i < count; ++i)
+      a[i] = b[i] + c[i];
+    asm volatile("" ::"r"(a.data()) : "memory");
+  };
+}
+
+static void pinToCpu(int number) {
+  cpu_set_t allowed, one;
+  CPU_ZERO(&one);
+  sched_getaffinity(0, sizeof(allowed), &allowed);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &allowed) && number-- == 0)
+      CPU_SET(cpu, &one);
+  pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+}
+
+/// Calls a second, the sum of all threads, which begin together and are counted while all of them run.
+static double measureTogether(int threads, const std::function<std::function<void()>()> &make) {
+  using Clock = std::chrono::steady_clock;
+  std::atomic<int> ready = 0;
+  std::vector<double> speeds(threads);
+  std::vector<std::thread> all;
+  for (int number = 0; number < threads; ++number)
+    all.emplace_back([&, number] {
+      pinToCpu(number);
+      std::function<void()> run = make();
+      run();
+      ++ready;
+      while (ready < threads)
+        ;
+      auto runFor = [&](int milliseconds) {
+        auto begin = Clock::now(), now = begin;
+        int64_t calls = 0;
+        for (; now - begin < std::chrono::milliseconds(milliseconds); now = Clock::now(), ++calls)
+          run();
+        return static_cast<double>(calls) / std::chrono::duration<double>(now - begin).count();
+      };
+      runFor(50);
+      speeds[number] = runFor(200);
+      runFor(50);
+    });
+  for (std::thread &thread : all)
+    thread.join();
+  double sum = 0;
+  for (double speed : speeds)
+    sum += speed;
+  return sum;
+}
+
+/// The median of what `threads` reach over what one does, in turns.
+static double measureScaling(int threads, const std::function<std::function<void()>()> &make) {
+  std::vector<double> ratios;
+  for (int turn = 0; turn < 5; ++turn) {
+    double alone = measureTogether(1, make);
+    ratios.push_back(measureTogether(threads, make) / alone);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  return ratios[ratios.size() / 2];
+}
+
+static int printScaling(int threads, float (*chain)(int), float (*block)(int)) {
+  auto make = [](float (*run)(int), int repeats) {
+    return [=]() -> std::function<void()> {
+      return [=] {
+        volatile float sink = run(repeats);
+        (void)sink;
+      };
+    };
+  };
+  std::printf("%.3f on registers\n%.3f fed by loads\n", measureScaling(threads, make(chain, 100000)),
+              measureScaling(threads, make(block, 100)));
+  std::printf("%.3f streams\n", measureScaling(threads, makeStream));
+  return 0;
+}
+
+int main(int argc, char **argv) {
   std::fill(std::begin(panelA), std::end(panelA), 0.999f);
   std::fill(std::begin(panelB), std::end(panelB), 0.001f);
   double best = 0, fed = 0;
-  if (__builtin_cpu_supports("avx512f")) {
+  bool isWide = __builtin_cpu_supports("avx512f");
+  if (!isWide && (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")))
+    return 1;
+  if (argc > 1)
+    return printScaling(std::max(1, std::atoi(argv[1])), isWide ? chain16 : chain8, isWide ? block16 : block8);
+  if (isWide) {
     best = measure(chain16, 2.0 * 16 * sums);
     fed = measure(block16, 2.0 * 14 * 32 * depth);
-  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+  } else {
     best = measure(chain8, 2.0 * 8 * sums);
     fed = measure(block8, 2.0 * 6 * 16 * depth);
   }
   std::printf("%.1f on registers\n%.1f fed by loads\n", best, fed);
-  return best > 0 ? 0 : 1;
+  return 0;
 }

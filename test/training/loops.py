@@ -2,7 +2,8 @@
 
 h becomes tanh(h w) again and again, while it is large in the mean, at most so often as the limit says; batches end after
 different numbers of iterations, and one at the limit. Losses follow those of gradients that are computed by hand in fp64,
-with a limit of the model's own and with --max-trip, on one worker and more. Without a limit the loop is refused by name.
+with a limit of the model's own and with --max-trip, on one worker and more; what --recompute computes again has the same
+bits. Without a limit the loop is refused by name.
 """
 
 import sys
@@ -72,11 +73,14 @@ def main():
     make_model(tool.folder / "limited.onnx", weights, True)
     make_model(tool.folder / "endless.onnx", weights, False)
     common = ["--data", "data.npz", "--labels", "y", "--optimizer", "sgd", "--lr", RATE, "--batch", BATCH, "--no-shuffle", "--epochs", 4]
-    for model, *options in (["limited.onnx"], ["limited.onnx", "--recompute", "blocks"], ["endless.onnx", "--max-trip", LIMIT]):
-        for workers in (1, 3):
+    for workers in (1, 3):
+        bits = []
+        for model, *options in (["limited.onnx"], ["limited.onnx", "--recompute", "blocks"], ["endless.onnx", "--max-trip", LIMIT]):
             tool.remove("run")
             tool.train(model, *common, *options, "--threads", workers, "--out", "run")
             np.testing.assert_allclose(tool.metrics("run"), expected, rtol=2e-4, err_msg=f"{model} {options} {workers} workers")
+            bits.append(tool.model("run"))
+        assert bits[0] == bits[1], f"{workers} workers: what is computed again has other bits"
     tool.refuse(["again", "--max-trip"], "endless.onnx", *common, "--out", "refused")
     print(f"{len(expected)} steps of {min(trips)} to {max(trips)} iterations")
 
