@@ -1,6 +1,7 @@
 #include "compiler/tile/Passes.h"
 
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/ContractionForm.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/RowPasses.h"
 #include "compiler/tile/Connect.h"
@@ -60,6 +61,7 @@ private:
   bool tryFuse(const Edge &edge);
   bool isCompatible(const Group &producer, const Group &consumer);
   bool areEdgesCompatible(const Group &joined);
+  bool followsAnchor(const Group &joined);
   bool fitsRows(const Group &joined);
   bool isWorthOneTile(const Group &producer, const Group &consumer);
   bool makesCycle(const Group &a, const Group &b) { return hasDetour(a, b) || hasDetour(b, a); }
@@ -97,7 +99,8 @@ bool isWeightedSum(ComputeOp op) {
 }
 
 Fuser::Fuser(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted)
-    : paths(function.getBody().front(), SizeOrder(function.getBody().front())), sizes(function), cacheBytes(cacheBytes), wanted(wanted) {
+    : paths(function.getBody().front(), SizeOrder(function.getBody().front())), sizes(function), cacheBytes(cacheBytes),
+      wanted(wanted) {
   for (auto op : function.getBody().front().getOps<ComputeOp>()) {
     // Computes with data-dependent reads have an emitter of their own; those of weights alone are hoisted.
     if (!op.getReads().empty() || isWeightOnly(op))
@@ -207,6 +210,17 @@ bool Fuser::areEdgesCompatible(const Group &joined) {
   return true;
 }
 
+/// Whether all members but the contraction are its epilogue: in a group with others it would be no contraction any more,
+/// but a sum for each element.
+bool Fuser::followsAnchor(const Group &joined) {
+  if (!joined.anchor)
+    return true;
+  SmallVector<ComputeOp> later;
+  llvm::copy_if(joined.members, std::back_inserter(later), [&](ComputeOp member) { return member != joined.anchor; });
+  llvm::sort(later, [](ComputeOp a, ComputeOp b) { return a->isBeforeInBlock(b); });
+  return areEpilogues(joined.anchor, later);
+}
+
 /// A program without rows is a single tile for one worker: larger results than this get tiles of their own.
 constexpr int64_t mostInOneTile = 8192;
 
@@ -257,8 +271,9 @@ bool Fuser::tryFuse(const Edge &edge) {
                   : joined.anchor  ? EdgeKind::epilogue
                   : joined.rows    ? EdgeKind::row
                                    : EdgeKind::map;
-  if (!wanted[static_cast<unsigned>(kind)] || !areEdgesCompatible(joined) || !fitsRows(joined) ||
-      (joined.rows == 0 && !isWorthOneTile(*producer, *consumer)) || makesCycle(*producer, *consumer))
+  if (!wanted[static_cast<unsigned>(kind)] || !areEdgesCompatible(joined) || !followsAnchor(joined) ||
+      !fitsRows(joined) || (joined.rows == 0 && !isWorthOneTile(*producer, *consumer)) ||
+      makesCycle(*producer, *consumer))
     return false;
   paths.unite(producer->members.front(), consumer->members.front());
   for (ComputeOp member : consumer->members)

@@ -19,6 +19,31 @@ func.func @epilogue(%x: !graph.tensor<[m, k], f32>, %w: !graph.tensor<[k, n], f3
 
 // -----
 
+// What a contraction's epilogue reads besides is no part of it.
+// CHECK-LABEL: func.func @beside
+// CHECK:         tile.group {
+// CHECK-NEXT:      tile.compute [m, n, k]
+// CHECK-NOT:       math.exp
+// CHECK:           math.tanh
+// CHECK:         tile.group {
+// CHECK-NEXT:      tile.compute [m, n] [parallel, parallel]
+// CHECK:           math.exp
+// CHECK:           arith.mulf
+// CHECK:           arith.subf
+// CHECK-NOT:     tile.group
+// OFF-NOT:     tile.group
+func.func @beside(%x: !graph.tensor<[m, k], f32>, %w: !graph.tensor<[k, n], f32>, %r: !graph.tensor<[m, n], f32>)
+    -> (!graph.tensor<[m, n], f32>, !graph.tensor<[m, n], f32>) {
+  %z = graph.unary exp %r : !graph.tensor<[m, n], f32>
+  %p = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>
+  %t = graph.unary tanh %p : !graph.tensor<[m, n], f32>
+  %s = graph.binary mul %z, %t : !graph.tensor<[m, n], f32>
+  %u = graph.binary sub %z, %t : !graph.tensor<[m, n], f32>
+  return %s, %u : !graph.tensor<[m, n], f32>, !graph.tensor<[m, n], f32>
+}
+
+// -----
+
 // Softmax is one program over rows.
 // CHECK-LABEL: func.func @softmax
 // CHECK:         tile.group {
