@@ -60,8 +60,13 @@ std::optional<Expr> FrontendGraph::parse(StringRef size) {
 }
 
 void FrontendGraph::declareSymbol(StringRef name, sym::Interval range) {
-  builder->sizeFacts().symbol(name, SymbolOrigin::Dimension, range);
-  builder->sizeFacts().restrict(name, range);
+  if (!builder->sizeFacts().restrict(name, range))
+    ranges[name] = range;
+}
+
+sym::Interval FrontendGraph::declaredRange(StringRef symbol) const {
+  auto declared = ranges.find(symbol);
+  return declared == ranges.end() ? sym::Interval::size() : declared->second;
 }
 
 FrontendGraph::Result FrontendGraph::addPort(StringRef name, bool isState, StringRef type, ArrayRef<Expr> dims) {
@@ -84,7 +89,7 @@ FrontendGraph::Result FrontendGraph::addInput(StringRef name, StringRef type, Ar
     if (!extent)
       return std::nullopt;
     if (auto multiple = extent->asMultiple())
-      builder->sizeFacts().symbol(multiple->first, SymbolOrigin::Dimension, sym::Interval::size());
+      builder->sizeFacts().symbol(multiple->first, SymbolOrigin::Dimension, declaredRange(multiple->first));
     dims.push_back(*extent);
   }
   Result number = addPort(name, /*isState=*/false, type, dims);
@@ -94,7 +99,7 @@ FrontendGraph::Result FrontendGraph::addInput(StringRef name, StringRef type, Ar
       refuse("the input '" + name + "' is no single integer, which could be the size '" + symbol + "'");
       return std::nullopt;
     }
-    Expr size = builder->sizeFacts().element(symbol, arguments.size() - 1, 0, sym::Interval::size());
+    Expr size = builder->sizeFacts().element(symbol, arguments.size() - 1, 0, declaredRange(symbol));
     tensor.impl()->content = Content{size};
   }
   return number;

@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_FRONTEND_FRONTENDGRAPH_H
 
 #include "compiler/import/ModelBuilder.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
 
 namespace freestone::frontend {
@@ -17,7 +18,7 @@ public:
   /// The number of a tensor; nothing and a reason in `takeReason` where it was refused.
   using Result = std::optional<size_t>;
 
-  /// Declares a size, or narrows the bounds of one that inputs have brought.
+  /// Tells the bounds of a symbol that an input will bring, or narrows those of one that inputs have brought.
   void declareSymbol(llvm::StringRef name, sym::Interval range);
   /// `symbol`, unless empty, is a size that the input's only element, an integer, binds.
   Result addInput(llvm::StringRef name, llvm::StringRef type, llvm::ArrayRef<llvm::StringRef> shape,
@@ -68,6 +69,8 @@ private:
   Result addPort(llvm::StringRef name, bool isState, llvm::StringRef type, llvm::ArrayRef<Expr> dims);
   bool addResult(llvm::StringRef name, bool isState, size_t tensor);
   std::vector<Port> arguments, results;
+  sym::Interval declaredRange(llvm::StringRef symbol) const;
+  llvm::StringMap<sym::Interval> ranges;
   std::string reason;
 };
 

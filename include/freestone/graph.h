@@ -45,12 +45,13 @@ FREESTONE_API freestone_status freestone_compile_graph(const freestone_graph_sou
                                                        const freestone_compiler_settings *settings,
                                                        freestone_artifact **artifact, char **statistics);
 
-/* Bounds of a symbol, inclusive; INT64_MAX: unbounded. Symbols that are not declared are at least 0. */
+/* Bounds of a symbol, inclusive; INT64_MIN and INT64_MAX: unbounded. Symbols that are not declared before the first input
+ * that has them are at least 0. */
 FREESTONE_API freestone_status freestone_graph_symbol(freestone_graph *graph, const char *name, int64_t minimum,
                                                       int64_t maximum);
 
-/* An input. `symbol`, unless null, is a size that the only element of this input, an integer, binds; it must not be
- * declared. Every other symbol must be a dimension of some input. `tensor` receives the number. */
+/* An input. `symbol`, unless null, is what the only element of this input, an integer, binds; it may be negative where
+ * it was declared so. Every other symbol must be a dimension of some input. `tensor` receives the number. */
 FREESTONE_API freestone_status freestone_graph_input(freestone_graph *graph, const char *name, const char *type,
                                                      int32_t rank, const char *const *shape, const char *symbol,
                                                      int64_t *tensor);

@@ -70,6 +70,20 @@ TEST_F(FrontendGraphTest, AnInputMayBeASize) {
   EXPECT_EQ(text(graph.describe(made[0])), R"(["f32",["n",2]])");
 }
 
+TEST_F(FrontendGraphTest, AnInputThatIsASizeHasItsDeclaredBounds) {
+  FrontendGraph graph(&context);
+  graph.declareSymbol("n", {-7, 9});
+  ASSERT_TRUE(graph.addInput("n", "i64", {}, "n"));
+  std::vector<size_t> number = graph.apply("size", {}, R"({"value": "n + 1", "type": "f32"})", "");
+  ASSERT_EQ(number.size(), 1u) << graph.takeReason();
+  ASSERT_TRUE(graph.addOutput("y", number[0]));
+  std::string complaint, symbols;
+  mlir::FailureOr<ImportedModel> model = graph.finish(complaint);
+  ASSERT_TRUE(succeeded(model)) << complaint;
+  llvm::raw_string_ostream(symbols) << (*model->module->getOps<mlir::func::FuncOp>().begin())->getAttr("graph.symbols");
+  EXPECT_NE(symbols.find("-7"), std::string::npos) << symbols;
+}
+
 TEST_F(FrontendGraphTest, StatesAreUpdated) {
   FrontendGraph graph(&context);
   FrontendGraph::Result weight = graph.addState("w", "f32", {2, 2});

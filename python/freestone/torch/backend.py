@@ -8,7 +8,7 @@ import time
 
 import torch
 
-from freestone.errors import InvalidArgument
+from freestone.errors import InternalError, InvalidArgument, Unsupported
 from freestone.torch.calls import read_call, write_call
 from freestone.torch.compiled import CompiledGraph, obtain
 from freestone.torch.counters import counters
@@ -16,11 +16,11 @@ from freestone.torch.decompositions import decompositions
 from freestone.torch.identity import identity
 from freestone.torch.lowering import lower
 from freestone.torch.partition import compile_parts
-from freestone.torch.signature import KEPT, Signature
+from freestone.torch.signature import KEPT, Signature, Unlowered
 
 
 def compile_graph(module: torch.fx.GraphModule) -> CompiledGraph:
-    """Raises `Unlowered` where an operator can't be compiled."""
+    """Raises `Unlowered` where an operator can't be compiled, with that of the results where the graph as a whole can't."""
     begin = time.perf_counter()
     signature = Signature(module)
     key, program = None, None
@@ -35,7 +35,10 @@ def compile_graph(module: torch.fx.GraphModule) -> CompiledGraph:
             counters["lowering_us"] += int(1e6 * (time.perf_counter() - start))
 
         key = hashlib.sha256(signature.key().encode()).hexdigest()
-        program = obtain(key, build)
+        try:
+            program = obtain(key, build)
+        except (Unsupported, InternalError) as refusal:
+            raise Unlowered(signature.nodes[-1], str(refusal)) from refusal
         counters["programs_from_cache"] += is_found
         counters["programs_compiled"] += not is_found
     constants = {given.source: getattr(module, given.source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marshal
+import math
 
 import torch
 
@@ -38,14 +39,17 @@ def write_call(signature: Signature, program) -> bytes:
     lines = ["def call(arguments):"]
     for name, symbol in signature.symbols.items():
         where = f".size({symbol.axis})" if symbol.axis is not None else ""
-        lines.append(f"    {name} = arguments[{symbol.argument}]{where}")
+        lines.append(f"    {name} = {symbol.code or f'arguments[{symbol.argument}]{where}'}")
     inputs: dict[str, str] = {"seed": "new_seed()"}
     results, allocated = [], []
     for number, given in enumerate(signature.inputs.values()):
         name = f"i{number}"
         inputs[given.name] = name
         if given.symbol is not None:
-            lines.append(f"    {name} = torch.tensor(arguments[{given.source}])")
+            lines.append(f"    {name} = torch.tensor({given.symbol})")
+            continue
+        if given.number:
+            lines.append(f"    {name} = torch.tensor(arguments[{given.source}], dtype=torch.float64)")
             continue
         source = f"arguments[{given.source}]" if isinstance(given.source, int) else f"constants[{given.source!r}]"
         permuted = f".permute({_axes(given.order)})" if given.order != sorted(given.order) else ""
@@ -82,7 +86,7 @@ def write_call(signature: Signature, program) -> bytes:
 
 def read_call(code: bytes, program, constants: dict):
     """The function. `program` is a `_freestone.Program`, or None where there is nothing to compute."""
-    scope = {**_FUNCTIONS, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied, "view": _view_of,
+    scope = {**_FUNCTIONS, "math": math, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied, "view": _view_of,
              "new_seed": new_seed, "run": program and (program.run_kept if program.weight_names else program.run_in_place)}
     exec(marshal.loads(code), scope)
     return scope["call"]

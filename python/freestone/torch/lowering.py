@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator as python
 
@@ -28,25 +29,44 @@ def lower(signature: Signature, builder) -> None:
     """Builds the graph. Raises `Unlowered` at the first node that can't be compiled."""
     graph = Graph(builder)
     values: dict[torch.fx.Node, object] = {}
-    for name, symbol in signature.symbols.items():
-        if symbol.axis is not None:
-            builder.symbol(name, symbol.lower, symbol.upper)
-    for node in signature.placeholders:
-        if not isinstance(node.meta["val"], torch.Tensor):
-            values[node] = size_of(node.meta["val"])
-    for node, given in signature.inputs.items():
-        if given.kept:
-            number = builder.weight(given.name, given.dtype, [int(size) for size in given.shape])
-        else:
-            number = builder.input(given.name, given.dtype, [str(size) for size in given.shape], given.symbol)
-        if given.symbol is None:
-            values[node] = transpose(graph.tensor(number), inverse(given.order))
+    with refusing(signature.nodes[-1]):
+        _add_inputs(graph, signature, values)
     lower_nodes(graph, signature.nodes, values)
     for number, output in enumerate(signature.results):
         tensor, dtype = values[output.node], name_of(output.dtype)
         if not isinstance(tensor, Tensor) or tensor.dtype != dtype:
             raise Unlowered(output.node, f"its result is of another type than {dtype}")
-        builder.output(f"result{number}", transpose(tensor, output.order).number)
+        graph.node = output.node
+        with refusing(output.node):
+            builder.output(f"result{number}", transpose(tensor, output.order).number)
+
+
+@contextlib.contextmanager
+def refusing(node: torch.fx.Node):
+    """Turns refusals of the compiler into those of a node; of the whole graph where it is that of its results."""
+    try:
+        yield
+    except (Refused, Error, UnsupportedType, NotImplementedError) as refusal:
+        raise Unlowered(node, str(refusal)) from refusal
+
+
+def declare_symbols(signature: Signature, builder) -> None:
+    for name, symbol in signature.symbols.items():
+        builder.symbol(name, -2**63 if symbol.lower is None else symbol.lower, symbol.upper)
+
+
+def _add_inputs(graph: Graph, signature: Signature, values: dict) -> None:
+    declare_symbols(signature, graph.builder)
+    for node in signature.placeholders:
+        if not isinstance(node.meta["val"], torch.Tensor):
+            values[node] = size_of(node.meta["val"])
+    for node, given in signature.inputs.items():
+        if given.kept:
+            number = graph.builder.weight(given.name, given.dtype, [int(size) for size in given.shape])
+        else:
+            number = graph.builder.input(given.name, given.dtype, [str(size) for size in given.shape], given.symbol)
+        if given.symbol is None:
+            values[node] = transpose(graph.tensor(number), inverse(given.order))
 
 
 def lower_nodes(graph: Graph, nodes, values: dict) -> None:
@@ -54,10 +74,8 @@ def lower_nodes(graph: Graph, nodes, values: dict) -> None:
     for node in nodes:
         if node.op not in ("placeholder", "get_attr", "output"):
             graph.node = node
-            try:
+            with refusing(node):
                 values[node] = _lower_node(graph, node, values)
-            except (Refused, Error, UnsupportedType, NotImplementedError) as refusal:
-                raise Unlowered(node, str(refusal)) from refusal
 
 
 def _lower_node(graph: Graph, node: torch.fx.Node, values: dict):

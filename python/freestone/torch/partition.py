@@ -63,13 +63,21 @@ class NotWhole(RuntimeError):
     """`fullgraph=True` asks for the whole graph, of which an operator can't be compiled."""
 
 
-def say(node: torch.fx.Node, reason: str) -> None:
-    """Once for every operator."""
+def _say(what: str, reason: str, once: str) -> None:
     counters["fallbacks"] += 1
-    name = str(node.target)
-    if name not in _said:
-        _said.add(name)
-        warnings.warn(f"freestone: the operator {name} runs as PyTorch's own: it {reason}", stacklevel=2)
+    if once not in _said:
+        _said.add(once)
+        warnings.warn(f"freestone: {what} runs as PyTorch's own: {reason}", stacklevel=3)
+
+
+def _say_operator(node: torch.fx.Node, reason: str) -> None:
+    """Once for every operator."""
+    _say(f"the operator {node.target}", f"it {reason}", once=str(node.target))
+
+
+def _say_graph(what: str, problem: Unlowered) -> None:
+    """Of what can't be compiled for a reason that leaving out its operators does not change; once for every reason."""
+    _say(what, problem.reason, once=problem.reason)
 
 
 def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool):
@@ -82,9 +90,12 @@ def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool):
             try:
                 return compile_whole(module)
             except Unlowered as problem:
-                refused[problem.node] = problem.reason
-                if problem.node.op == "placeholder":
+                if problem.node.op != "call_function":
+                    if whole:
+                        raise NotWhole(f"fullgraph=True: the graph can't be compiled: {problem.reason}") from problem
+                    _say_graph("a graph", problem)
                     return _eager(module)
+                refused[problem.node] = problem.reason
                 unsupported = refused
         named = {node: reason for node, reason in unsupported.items() if node.target is not python.getitem}
         if whole:
@@ -93,19 +104,11 @@ def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool):
         try:
             fused = _compile_fused(module, support, compile_whole)
         except Unlowered as problem:
-            node = _original(module, problem.node)
-            if node in refused:  # a part can't be compiled for a reason that leaving out its operators does not change
-                say(node, problem.reason)
-                return _eager(module)
-            refused[node] = problem.reason
+            refused[problem.node] = problem.reason
             continue
         for node, reason in named.items():
-            say(node, reason)
+            _say_operator(node, reason)
         return fused
-
-
-def _original(module: torch.fx.GraphModule, node: torch.fx.Node) -> torch.fx.Node:
-    return next(other for other in module.graph.nodes if other.name == node.name)
 
 
 def _eager(module: torch.fx.GraphModule):
@@ -118,6 +121,7 @@ def _eager(module: torch.fx.GraphModule):
 
 
 def _compile_fused(module, support, compile_whole):
+    """Raises `Unlowered` with a further node of the module that can't be compiled."""
     import copy
 
     copied = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
@@ -128,7 +132,13 @@ def _compile_fused(module, support, compile_whole):
     for node in fused.graph.nodes:
         if node.op == "call_module":
             part = fused.get_submodule(node.target)
-            setattr(fused, node.target, _Part(part, compile_whole(part)))
+            try:
+                setattr(fused, node.target, _Part(part, compile_whole(part)))
+            except Unlowered as problem:
+                original = names.get(problem.node.name) if problem.node.op == "call_function" else None
+                if original is not None and original not in support.refused:
+                    raise Unlowered(original, problem.reason) from problem
+                _say_graph("a part of a graph", problem)
     return _eager(fused)
 
 

@@ -6,11 +6,12 @@ import dataclasses
 
 import sympy
 import torch
+from torch.utils._sympy.printers import PythonPrinter
 
 from freestone.torch.dtypes import UnsupportedType, name_of
 from freestone.torch.identity import identity
 from freestone.torch.layout import memory_order
-from freestone.torch.sizes import expression, sizes_of
+from freestone.torch.sizes import expression, rounding, sizes_of
 
 
 #: Of a placeholder's `meta`: a parameter or buffer of which the program keeps packed copies.
@@ -33,18 +34,21 @@ def name_of_target(target) -> str:
 
 @dataclasses.dataclass
 class Input:
-    """An input of the program: the number of an argument or the name of an attribute of the module.
+    """An input of the program: the number of an argument or the name of an attribute of the module; None for a number
+    that is computed.
 
     `order` are the axes in the order of the memory; `symbol`, where set, is a size that the argument itself is; where it
-    is `kept`, the program keeps what it makes of it until another tensor is given, or a new version.
+    is a `number`, the argument is a real number of Python's; where it is `kept`, the program keeps what it makes of it
+    until another tensor is given, or a new version.
     """
 
-    source: int | str
+    source: int | str | None
     name: str
     dtype: str
     shape: list
     order: list[int]
     symbol: str | None = None
+    number: bool = False
     kept: bool = False
 
 
@@ -74,17 +78,35 @@ class View:
 
 @dataclasses.dataclass
 class Symbol:
-    """A size: a dimension of an argument, or where `axis` is None the argument itself; with its bounds, inclusive."""
+    """A size: a dimension of an argument, or where `axis` is None the argument itself, an integer that may be negative, or
+    what `code` computes of earlier ones; with its bounds, inclusive."""
 
-    argument: int
+    argument: int | None
     axis: int | None
-    lower: int = 0
+    code: str | None = None
+    lower: int | None = 0
     upper: int | None = None
 
 
 def _memory(value: torch.Tensor) -> int:
     """Tensors of one memory have the same."""
     return value.untyped_storage()._cdata
+
+
+def _sizes_in(value) -> list[torch.SymInt]:
+    if isinstance(value, torch.Tensor):
+        value = value.shape
+    if isinstance(value, (list, tuple, torch.Size)):
+        return [size for part in value for size in _sizes_in(part)]
+    return [value] if isinstance(value, torch.SymInt) else []
+
+
+def _bound(value) -> int | None:
+    return int(value) if value.is_Integer and abs(value) < 2**62 else None
+
+
+def _range(environment, name: str):
+    return next((found for symbol, found in environment.var_to_range.items() if symbol.name == name), None)
 
 
 def _fills_memory(value: torch.Tensor) -> bool:
@@ -105,7 +127,8 @@ class Signature:
         self.nodes = list(module.graph.nodes)
         self.placeholders = [node for node in self.nodes if node.op == "placeholder"]
         self.symbols: dict[str, Symbol] = {}
-        self.inputs: dict[torch.fx.Node, Input] = {}
+        #: By node, and by name those that are computed.
+        self.inputs: dict[torch.fx.Node | str, Input] = {}
         self._find_symbols()
         for index, node in enumerate(self.placeholders):
             self._add_argument(index, node)
@@ -119,28 +142,39 @@ class Signature:
 
     def _find_symbols(self) -> None:
         needed: dict[str, object] = {}
+        for node in self.nodes:
+            for size in _sizes_in(node.meta.get("val")):
+                for symbol in expression(size).free_symbols:
+                    if rounding(symbol.name) is not None or (node.op == "placeholder" and node.users):
+                        needed.setdefault(symbol.name, size.node.shape_env)
         for index, node in enumerate(self.placeholders):
             value = node.meta["val"]
-            sizes = value.shape if isinstance(value, torch.Tensor) else [value]
-            for axis, size in enumerate(sizes):
-                if not isinstance(size, torch.SymInt):
-                    continue
-                expr = expression(size)
-                for symbol in expr.free_symbols:
-                    needed[str(symbol)] = size.node.shape_env.var_to_range.get(symbol)
-                if expr.is_Symbol and node.users and isinstance(value, torch.Tensor):
-                    self.symbols.setdefault(str(expr), Symbol(index, axis))
+            if isinstance(value, torch.Tensor) and node.users:
+                for axis, size in enumerate(value.shape):
+                    if isinstance(size, torch.SymInt) and expression(size).is_Symbol:
+                        self.symbols.setdefault(expression(size).name, Symbol(index, axis))
         for index, node in enumerate(self.placeholders):
             value = node.meta["val"]
             if isinstance(value, torch.SymInt) and expression(value).is_Symbol:
-                self.symbols.setdefault(str(expression(value)), Symbol(index, None))
-        for name, bounds in needed.items():
-            if name not in self.symbols:
-                raise Unlowered(self.placeholders[0], f"the size {name} is no dimension of an argument")
-            if bounds is not None:
-                symbol = self.symbols[name]
-                symbol.lower = max(int(bounds.lower), 0)
-                symbol.upper = int(bounds.upper) if bounds.upper.is_Integer and bounds.upper < 2**62 else None
+                self.symbols.setdefault(expression(value).name, Symbol(index, None, lower=None))
+        for name, environment in needed.items():
+            self._need(name, environment)
+
+    def _need(self, name: str, environment) -> None:
+        """Finds a size, and its bounds."""
+        part = rounding(name)
+        if name not in self.symbols:
+            if part is None:
+                raise Unlowered(self.nodes[-1], f"the size {name} is no dimension of an argument")
+            for symbol in part.free_symbols:
+                self._need(symbol.name, environment)
+            self.symbols[name] = Symbol(None, None, PythonPrinter().doprint(part), lower=None)
+            self.inputs[name] = Input(None, name, "i64", [], [], name)
+        symbol = self.symbols[name]
+        bounds = environment.bound_sympy(part) if part is not None else _range(environment, name)
+        lower, upper = (_bound(bounds.lower), _bound(bounds.upper)) if bounds is not None else (None, None)
+        symbol.lower = max(lower or 0, 0) if symbol.axis is not None else lower
+        symbol.upper = upper
 
     def _input(self, node, source, value: torch.Tensor) -> Input:
         try:
@@ -161,6 +195,9 @@ class Signature:
             name = str(expression(value))
             if (found := self.symbols.get(name)) and found == dataclasses.replace(found, argument=index, axis=None):
                 self.inputs[node] = Input(index, f"argument{index}", "i64", [], [], name)
+        elif isinstance(value, torch.SymFloat):
+            if node.users:
+                self.inputs[node] = Input(index, f"argument{index}", "f64", [], [], number=True)
         elif not isinstance(value, (int, float, bool)) and value is not None:
             raise Unlowered(node, f"arguments of type {type(value).__name__} are not supported")
 
@@ -242,10 +279,10 @@ class Signature:
             return str(value)
 
         lines = [identity()]
-        lines += [f"{name} in {symbol.lower}:{symbol.upper}" for name, symbol in sorted(self.symbols.items())]
+        lines += [f"{name} in {symbol.lower}:{symbol.upper} {symbol.code}" for name, symbol in sorted(self.symbols.items())]
         for node in self.nodes:
             given = self.inputs.get(node)
-            where = f" {given.dtype}{given.shape} {given.order} {given.symbol} {given.kept}" if given else ""
+            where = f" {given.dtype}{given.shape} {given.order} {given.symbol} {given.number} {given.kept}" if given else ""
             lines.append(f"%{numbers[node]} {node.op} {name_of_target(node.target) if node.op == 'call_function' else ''}"
                          f" {text(node.args)} {text(node.kwargs)} {len(node.users)}{where} {known(node.meta.get('val'))}")
         lines += [f"output %{numbers[output.node]} {output.order}" for output in self.results]

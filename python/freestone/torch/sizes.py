@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from typing import Iterable
 
 import sympy
 import torch
-from torch.utils._sympy.functions import CeilToInt, FloatTrueDiv, FloorDiv, FloorToInt, IntTrueDiv, ToFloat
+from torch.utils._sympy.functions import (CeilToInt, FloatTrueDiv, FloorDiv, FloorToInt, IntTrueDiv, RoundToInt, ToFloat,
+                                          TruncToInt)
 
 
 class Size:
@@ -87,12 +90,23 @@ def product(sizes: Iterable):
 
 
 def expression(value) -> sympy.Expr:
-    """Of an int or a SymInt. PyTorch counts some sizes (of `arange`) in real numbers, which are exact here."""
-    if not isinstance(value, torch.SymInt):
-        return sympy.Integer(value)
-    expr = value.node.expr
-    return expr.replace(lambda part: isinstance(part, (CeilToInt, FloorToInt)), _rounded) if expr.has(
-        CeilToInt, FloorToInt) else expr
+    """Of an int or a SymInt, in integers. PyTorch counts some sizes (of `arange`, of `interpolate`) in real numbers: these
+    are quotients where that is exact, and symbols otherwise, of which `rounding` tells what they stand for."""
+    return _in_integers(value.node.expr) if isinstance(value, torch.SymInt) else sympy.Integer(value)
+
+
+_ROUNDINGS = (CeilToInt, FloorToInt, RoundToInt, TruncToInt)
+_stands_for: dict[str, sympy.Expr] = {}
+
+
+def rounding(name: str) -> sympy.Expr | None:
+    """The rounded real number that a symbol stands for, if it is one."""
+    return _stands_for.get(name)
+
+
+@functools.cache
+def _in_integers(expr: sympy.Expr) -> sympy.Expr:
+    return expr.replace(lambda part: isinstance(part, _ROUNDINGS), _rounded) if expr.has(*_ROUNDINGS) else expr
 
 
 def number_of(sizes: Iterable) -> sympy.Expr:
@@ -101,12 +115,37 @@ def number_of(sizes: Iterable) -> sympy.Expr:
 
 
 def _rounded(part: sympy.Expr) -> sympy.Expr:
-    """A rounded quotient of sizes in integers."""
-    exact = part.args[0].replace(lambda number: number.is_Float, lambda number: sympy.nsimplify(number, rational=True))
-    exact = exact.replace(ToFloat, lambda size: size)
-    exact = exact.replace(FloatTrueDiv, lambda a, b: a / b).replace(IntTrueDiv, lambda a, b: a / b)
-    over, under = sympy.fraction(sympy.together(exact))
-    return FloorDiv(over, under) if isinstance(part, FloorToInt) else -FloorDiv(-over, under)
+    exact = _quotient(part.args[0])
+    is_down = isinstance(part, FloorToInt) or (isinstance(part, TruncToInt) and exact is not None and exact.is_nonnegative)
+    if exact is not None and (is_down or isinstance(part, CeilToInt)):
+        over, under = sympy.fraction(sympy.together(exact))
+        return FloorDiv(over, under) if is_down else -FloorDiv(-over, under)
+    name = "real" + hashlib.sha256(sympy.srepr(part).encode()).hexdigest()[:16]
+    _stands_for[name] = part
+    return sympy.Symbol(name, integer=True)
+
+
+def _quotient(real: sympy.Expr) -> sympy.Expr | None:
+    """What PyTorch computes of integers with at most one rounding, in the last division, which leaves the integer parts as
+    they are."""
+    if isinstance(real, (FloatTrueDiv, IntTrueDiv)):
+        over, under = map(_exact, real.args)
+        return over / under if over is not None and under is not None else None
+    return _exact(real)
+
+
+def _exact(real: sympy.Expr) -> sympy.Expr | None:
+    """What PyTorch computes of integers without rounding, if it is so: of sizes up to 2^32, which leave 20 bits for
+    factors."""
+    if real.is_Float:
+        number = sympy.Rational(real)
+        return number if max(number.p.bit_length(), number.q.bit_length()) <= 20 else None
+    if isinstance(real, ToFloat):
+        return real.args[0]
+    if real.is_Add or real.is_Mul:
+        parts = [_exact(part) for part in real.args]
+        return None if None in parts else real.func(*parts)
+    return real if real.is_integer else None
 
 
 def size_of(value) -> int | Size:

@@ -16,7 +16,7 @@ from freestone.torch.counters import counters
 from freestone.torch.decompositions import decompositions
 from freestone.torch.dtypes import name_of
 from freestone.torch.expressions import Graph, cast
-from freestone.torch.lowering import lower_nodes
+from freestone.torch.lowering import declare_symbols, lower_nodes
 from freestone.torch.signature import Signature, Unlowered
 
 
@@ -307,8 +307,9 @@ class _Program:
 
     def _build(self, builder, joint: Signature, update: Signature) -> None:
         graph = Graph(builder)
-        for name, symbol in joint.symbols.items():
-            builder.symbol(name, symbol.lower, symbol.upper)
+        if any(symbol.axis is None for symbol in joint.symbols.values()):
+            raise Unlowered(joint.nodes[-1], "a size is a rounded real number")
+        declare_symbols(joint, builder)
         values, named = {}, {}
 
         def add_state(name, tensor):
