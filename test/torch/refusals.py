@@ -3,7 +3,7 @@
 import unittest.mock
 import warnings
 
-from networks import assert_close, torch
+from networks import assert_close, nn, torch
 
 from freestone.torch import counters, explain, partition
 
@@ -30,9 +30,28 @@ try:
 except torch._dynamo.exc.BackendCompilerFailed as error:
     assert "aten.cummax.default is not among the operators" in str(error), error
 
-explanation = explain(function, x)
-assert len(explanation.graphs) == 1 and list(explanation.graphs[0].refused) == ["aten.cummax.default"]
-assert "aten.cummax.default" in str(explanation) and "<table>" in explanation._repr_html_()
+
+def explanations():
+    """What is refused by its name, and what only building finds; calls are counted."""
+    report, = explain(function, x).graphs
+    assert list(report.refused) == ["aten.cummax.default"] and report.own == {"aten.cummax.default": 1}
+    assert report.compiled == {"aten.mul.Tensor": 1, "aten.sin.default": 1, "aten.add.Tensor": 1} and report.operators == 4
+
+    def twice(x, y):
+        return (x // y).sin() + ((x * 2) // (y + 1)).sin() + nn.functional.adaptive_max_pool2d(z, 5).sum()
+
+    z = torch.randn(1, 2, 7, 7)
+    x3 = torch.arange(6)
+    explanation = explain(twice, x3, x3 + 1)
+    report, = explanation.graphs
+    divided = next(name for name in report.own if "div" in name or "floor" in name)
+    assert report.own[divided] == 2 and "divides integers by a tensor" in report.refused[divided], report
+    assert any("adaptive_max_pool2d" in name for name in report.refused), report
+    assert report.compiled["aten.sin.default"] == 2 and report.operators == report.compiled.total() + 3, report
+    assert f"{divided} 2" in str(explanation) and "<td>" in explanation._repr_html_()
+    before = dict(counters)
+    explain(function, x)
+    assert dict(counters) == before, "nothing is compiled, and nothing falls back"
 
 
 def compiler_refusals():
@@ -63,3 +82,4 @@ def compiler_refusals():
 
 
 compiler_refusals()
+explanations()

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import html
+import uuid
 
 import torch
 
 from freestone.torch.backend import autograd
-from freestone.torch.compiled import CompiledGraph
-from freestone.torch.partition import find_refused
+from freestone.torch.compiled import CompiledGraph, obtain
+from freestone.torch.lowering import lower
+from freestone.torch.partition import Fallbacks, compile_parts
+from freestone.torch.signature import Signature
+
+
+def _calls(module: torch.fx.GraphModule) -> list[str]:
+    return [str(node.target) for node in module.graph.nodes if isinstance(node.target, torch._ops.OpOverload)]
+
+
+def _counted(calls: collections.Counter) -> str:
+    return ", ".join(f"{name} {count}" if count > 1 else name for name, count in sorted(calls.items()))
 
 
 @dataclasses.dataclass
@@ -17,14 +29,25 @@ class GraphReport:
     """One graph of ATen's operators."""
 
     nodes: int
-    operators: int
-    """Calls of operators in it."""
-    refused: dict[str, str]
-    """The operators that run as PyTorch's own, and why."""
+    compiled: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    """By name, the number of calls that are compiled."""
+    own: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    """By name, the number of calls that run as PyTorch's own."""
+    refused: dict[str, str] = dataclasses.field(default_factory=dict)
+    """Why: by the name of an operator, or "a graph" or "a part of a graph" where it is none of an operator."""
+
+    @property
+    def operators(self) -> int:
+        """Calls of operators."""
+        return self.compiled.total() + self.own.total()
 
     def __str__(self) -> str:
-        parts = [f"{self.operators} operators, {self.operators - len(self.refused)} compiled"]
-        return "\n".join(parts + [f"  {name} {reason}" for name, reason in self.refused.items()])
+        lines = [f"{self.operators} calls of operators, {self.compiled.total()} compiled"]
+        if self.compiled:
+            lines.append(f"  compiled: {_counted(self.compiled)}")
+        if self.own:
+            lines.append(f"  PyTorch's own: {_counted(self.own)}")
+        return "\n".join(lines + [f"  {name}: {reason}" for name, reason in self.refused.items()])
 
 
 @dataclasses.dataclass
@@ -41,23 +64,61 @@ class Explanation:
         return "\n".join(lines + [f"break: {reason}" for reason in self.breaks])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{number}</td><td>{graph.operators}</td><td>"
-            + "<br>".join(html.escape(f"{name} {reason}") for name, reason in graph.refused.items()) + "</td></tr>"
-            for number, graph in enumerate(self.graphs))
-        return f"<table><tr><th>graph</th><th>operators</th><th>run as PyTorch's own</th></tr>{rows}</table>"
+        def row(number, graph):
+            reasons = "<br>".join(html.escape(f"{name}: {reason}") for name, reason in graph.refused.items())
+            cells = number, graph.operators, html.escape(_counted(graph.compiled)), html.escape(_counted(graph.own)), reasons
+            return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+        heads = "graph", "calls", "compiled", "run as PyTorch's own", "why"
+        return ("<table><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
+                + "".join(row(number, graph) for number, graph in enumerate(self.graphs)) + "</table>")
+
+
+class _Listed(Fallbacks):
+    def __init__(self, report: GraphReport):
+        self.report = report
+
+    def operator(self, node: torch.fx.Node, reason: str) -> None:
+        if isinstance(node.target, torch._ops.OpOverload):
+            self.report.own[str(node.target)] += 1
+        self.report.refused[str(node.target)] = reason
+
+    def graph(self, what: str, module: torch.fx.GraphModule, reason: str) -> None:
+        self.report.own.update(_calls(module))
+        self.report.refused[what] = reason
+
+
+class _Built(Exception):
+    """A graph was built, which is all that was asked."""
+
+
+def _build(module: torch.fx.GraphModule) -> CompiledGraph:
+    """Raises `Unlowered` where an operator can't be built."""
+    signature = Signature(module)
+
+    def build(builder):
+        lower(signature, builder)
+        raise _Built
+
+    if signature.results:
+        try:
+            obtain(f"explanation {uuid.uuid4()}", build)  # of no program in the cache
+        except _Built:
+            pass
+    return CompiledGraph(lambda arguments: module(*arguments))
 
 
 def explain(model, *inputs, **keywords) -> Explanation:
-    """Traces a model with these inputs, and tells for every graph, of both directions where gradients are asked for,
-    which operators can't be compiled. Compiles no code."""
+    """Traces a model with these inputs, builds what would be compiled, and tells for every graph, of both directions where
+    gradients are asked for, which operators are in it and which can't be. Compiles no code; what only code generation
+    would refuse is not seen."""
     graphs: list[GraphReport] = []
 
     def compiler(module, example_inputs):
-        calls = [node for node in module.graph.nodes if isinstance(node.target, torch._ops.OpOverload)]
-        refused = find_refused(module)
-        graphs.append(GraphReport(len(module.graph.nodes), len(calls),
-                                  {str(node.target): reason for node, reason in refused.items()}))
+        report = GraphReport(len(module.graph.nodes))
+        compile_parts(module, _build, False, _Listed(report))
+        report.compiled = collections.Counter(_calls(module)) - report.own
+        graphs.append(report)
         return CompiledGraph(lambda arguments: module(*arguments))
 
     from torch._dynamo.utils import counters

@@ -52,36 +52,32 @@ class Support(OperatorSupportBase):
         return node.op == "call_function" and self.reason(node) is None
 
 
-def find_refused(module: torch.fx.GraphModule) -> dict[torch.fx.Node, str]:
-    """The nodes that are known not to compile before anything is built, and why."""
-    support = Support({})
-    return {node: reason for node in module.graph.nodes
-            if node.target is not python.getitem and (reason := support.reason(node)) is not None}
-
-
 class NotWhole(RuntimeError):
     """`fullgraph=True` asks for the whole graph, of which an operator can't be compiled."""
 
 
-def _say(what: str, reason: str, once: str) -> None:
-    counters["fallbacks"] += 1
-    if once not in _said:
-        _said.add(once)
-        warnings.warn(f"freestone: {what} runs as PyTorch's own: {reason}", stacklevel=3)
+class Fallbacks:
+    """Says what runs as PyTorch's own, and counts it."""
+
+    def operator(self, node: torch.fx.Node, reason: str) -> None:
+        """Once for every operator."""
+        self._say(f"the operator {node.target}", f"it {reason}", once=str(node.target))
+
+    def graph(self, what: str, module: torch.fx.GraphModule, reason: str) -> None:
+        """Of what can't be compiled for a reason that leaving out its operators does not change; once for every reason."""
+        self._say(what, reason, once=reason)
+
+    def _say(self, what: str, reason: str, once: str) -> None:
+        counters["fallbacks"] += 1
+        if once not in _said:
+            _said.add(once)
+            warnings.warn(f"freestone: {what} runs as PyTorch's own: {reason}", stacklevel=3)
 
 
-def _say_operator(node: torch.fx.Node, reason: str) -> None:
-    """Once for every operator."""
-    _say(f"the operator {node.target}", f"it {reason}", once=str(node.target))
-
-
-def _say_graph(what: str, problem: Unlowered) -> None:
-    """Of what can't be compiled for a reason that leaving out its operators does not change; once for every reason."""
-    _say(what, problem.reason, once=problem.reason)
-
-
-def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool):
-    """A function of the list of arguments. `compile_whole` makes one of a graph, or raises `Unlowered`."""
+def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool, fallbacks: Fallbacks | None = None):
+    """A function of the list of arguments. `compile_whole` makes one of a graph, or raises `Unlowered`; `fallbacks` are
+    told what remains PyTorch's own."""
+    fallbacks = fallbacks or Fallbacks()
     refused: dict[torch.fx.Node, str] = {}
     while True:
         support = Support(refused)
@@ -93,7 +89,7 @@ def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool):
                 if problem.node.op != "call_function":
                     if whole:
                         raise NotWhole(f"fullgraph=True: the graph can't be compiled: {problem.reason}") from problem
-                    _say_graph("a graph", problem)
+                    fallbacks.graph("a graph", module, problem.reason)
                     return _eager(module)
                 refused[problem.node] = problem.reason
                 unsupported = refused
@@ -102,12 +98,12 @@ def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool):
             reasons = "; ".join(sorted({f"the operator {node.target} {reason}" for node, reason in named.items()}))
             raise NotWhole(f"fullgraph=True: {reasons}")
         try:
-            fused = _compile_fused(module, support, compile_whole)
+            fused = _compile_fused(module, support, compile_whole, fallbacks)
         except Unlowered as problem:
             refused[problem.node] = problem.reason
             continue
         for node, reason in named.items():
-            _say_operator(node, reason)
+            fallbacks.operator(node, reason)
         return fused
 
 
@@ -120,7 +116,7 @@ def _eager(module: torch.fx.GraphModule):
     return CompiledGraph(call)
 
 
-def _compile_fused(module, support, compile_whole):
+def _compile_fused(module, support, compile_whole, fallbacks):
     """Raises `Unlowered` with a further node of the module that can't be compiled."""
     import copy
 
@@ -138,7 +134,7 @@ def _compile_fused(module, support, compile_whole):
                 original = names.get(problem.node.name) if problem.node.op == "call_function" else None
                 if original is not None and original not in support.refused:
                     raise Unlowered(original, problem.reason) from problem
-                _say_graph("a part of a graph", problem)
+                fallbacks.graph("a part of a graph", part, problem.reason)
     return _eager(fused)
 
 
