@@ -6,7 +6,7 @@ import math
 import networks  # noqa: F401, ends the test where PyTorch is missing
 from operator_table import check, op_db, torch
 
-SAMPLE = ["add", "div", "floor_divide", "remainder", "hypot", "pow", "clamp", "where", "exp", "log2", "erfc", "lgamma", "cat", "expand", "diagonal", "flip", "index_select", "scatter_add",
+SAMPLE = ["add", "div", "floor_divide", "remainder", "hypot", "pow", "clamp", "where", "exp", "log2", "erfc", "lgamma", "fill", "cat", "expand", "diagonal", "flip", "index_select", "scatter_add",
           "index_put", "sum", "var", "argmax", "cumsum", "sort", "softmax", "mm", "baddbmm", "nn.functional.conv2d",
           "nn.functional.conv_transpose2d", "nn.functional.max_pool2d", "nn.functional.avg_pool2d",
           "nn.functional.layer_norm", "nn.functional.embedding", "nn.functional.cross_entropy"]
@@ -49,6 +49,27 @@ def ends_of_types():
     same(lambda x: torch.nn.functional.adaptive_avg_pool2d(x, (2, 3)), image)
 
 
+def truth_values_as_numbers():
+    """True is 1 of the tensor's type; every number but 0 is true."""
+    def cases(x):
+        yield x + True
+        yield x * 1.5 + True
+        yield torch.fill(x, True)
+        yield torch.full_like(x, False)
+        yield torch.where(x > 0, True, x)
+        yield x.masked_fill(x > 0, True)
+        yield x == True  # noqa: E712
+        yield torch.clamp(x, False, True)
+        yield torch.full((4,), 2, dtype=torch.bool) & (x > 0)
+
+    for dtype in (torch.float32, torch.bfloat16, torch.float64, torch.int32, torch.uint8):
+        x = torch.tensor([-2, 0, 1, 3]).to(dtype)
+        torch._dynamo.reset()
+        found = torch.compile(lambda x: list(cases(x)), backend="freestone", fullgraph=True)(x)
+        for actual, expected in zip(found, cases(x), strict=True):
+            assert actual.dtype == expected.dtype and torch.equal(actual, expected), (dtype, actual, expected)
+
+
 def integer_divisors():
     """A divisor that may be zero is PyTorch's own, which raises an error."""
     torch._dynamo.reset()
@@ -64,3 +85,4 @@ def integer_divisors():
 
 ends_of_types()
 integer_divisors()
+truth_values_as_numbers()

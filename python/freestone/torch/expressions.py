@@ -11,7 +11,7 @@ import math
 
 import torch
 
-from freestone.torch.dtypes import wide
+from freestone.torch.dtypes import FLOATS, wide
 from freestone.torch.sizes import Size, product
 
 _BYTES = torch.uint8
@@ -235,10 +235,10 @@ class Graph:
         return [first] + [self.tensor(first.number + index) for index in range(1, count)]
 
     def number(self, value, dtype: str) -> Tensor:
+        if dtype not in FLOATS or isinstance(value, bool):
+            value = int(value) if dtype != "i1" else int(bool(value))
         key = (repr(value), dtype)
         if key not in self.numbers:
-            if dtype not in ("f16", "bf16", "f32", "f64"):
-                value = int(value)
             if isinstance(value, int) and abs(value) > 1 << 52:
                 self.numbers[key] = self.apply("size", [], value=value, type=dtype)
             else:
