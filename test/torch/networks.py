@@ -1,5 +1,7 @@
 """The models of these tests, and how they are compared; ends the test with 77 where PyTorch is missing."""
 
+import contextlib
+import copy
 import sys
 
 try:
@@ -56,3 +58,36 @@ def gradients(model, function, inputs):
     weights = torch.linspace(-1, 1, result.numel(), dtype=result.dtype).reshape(result.shape)
     (result * weights).sum().backward()
     return result.detach(), {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+
+
+def tensors(optimizer):
+    return [value for state in optimizer.state_dict()["state"].values() for value in state.values()
+            if isinstance(value, torch.Tensor)]
+
+
+def adam(model):
+    return torch.optim.Adam(model.parameters(), lr=1e-2)
+
+
+def both(model, loss, make, calls, change=None, context=contextlib.nullcontext, limit=1e-4):
+    """Steps of a model and of a copy of it by PyTorch, in a context; `change` is made to both after the second one."""
+    from freestone.torch import compile_step
+
+    other = copy.deepcopy(model)
+    pairs = [[model, make(model)], [other, make(other)]]
+    step = compile_step(model, loss, pairs[0][1])
+    for number, (x, y) in enumerate(calls):
+        if number == 2 and change:
+            for pair in pairs:
+                change(*pair)
+        pairs[1][1].zero_grad()
+        with context():
+            actual = step(x, y)
+            expected = loss(other(x), y)
+        expected.backward()
+        pairs[1][1].step()
+        assert_close(actual, expected.detach(), f"the loss of step {number}", limit)
+    for (key, value), expected in zip(model.state_dict().items(), other.state_dict().values(), strict=True):
+        assert_close(value, expected, key, limit)
+    for value, expected in zip(tensors(pairs[0][1]), tensors(pairs[1][1]), strict=True):
+        assert_close(value, expected, "the optimizer's state", limit)

@@ -2,7 +2,7 @@
 
 import copy
 
-from networks import assert_close, nn, perceptron, torch
+from networks import adam, assert_close, both, nn, perceptron, tensors, torch
 
 import freestone
 from freestone.torch import compile_step, counters
@@ -17,11 +17,6 @@ OPTIMIZERS = {
 
 def programs():
     return counters["steps_compiled"] + counters["steps_from_cache"]
-
-
-def tensors(optimizer):
-    return [value for state in optimizer.state_dict()["state"].values() for value in state.values()
-            if isinstance(value, torch.Tensor)]
 
 
 def compare(name, make):
@@ -54,34 +49,9 @@ def compare(name, make):
         assert_close(actual, expected, f"{name}: the optimizer's state")
 
 
-def both(model, loss, make, calls, change=None):
-    """Steps of a model and of a copy of it by PyTorch; `change` is made to both after the second one."""
-    other = copy.deepcopy(model)
-    pairs = [[model, make(model)], [other, make(other)]]
-    step = compile_step(model, loss, pairs[0][1])
-    for number, (x, y) in enumerate(calls):
-        if number == 2 and change:
-            for pair in pairs:
-                change(*pair)
-        actual = step(x, y)
-        pairs[1][1].zero_grad()
-        expected = loss(other(x), y)
-        expected.backward()
-        pairs[1][1].step()
-        assert_close(actual, expected.detach(), f"the loss of step {number}")
-    for (key, value), expected in zip(model.state_dict().items(), other.state_dict().values(), strict=True):
-        assert_close(value, expected, key)
-    for value, expected in zip(tensors(pairs[0][1]), tensors(pairs[1][1]), strict=True):
-        assert_close(value, expected, "the optimizer's state")
-
-
 def batches(count=4, width=6, classes=6):
     torch.manual_seed(3)
     return [(torch.randn(n, width), torch.randn(n, classes)) for n in (5, 8, 5, 13)[:count]]
-
-
-def adam(model):
-    return torch.optim.Adam(model.parameters(), lr=1e-2)
 
 
 def changes():

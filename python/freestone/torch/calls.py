@@ -96,6 +96,11 @@ def _view_of(tensor: torch.Tensor, shape, stride, offset: int) -> torch.Tensor:
     return tensor.as_strided(shape, stride, tensor.storage_offset() + offset)
 
 
+def dense(tensor: torch.Tensor) -> torch.Tensor:
+    """As it is, or a copy, which is counted, where elements lie in another order or with gaps."""
+    return tensor if tensor.is_contiguous() else _copied(tensor)
+
+
 def _copied(tensor: torch.Tensor) -> torch.Tensor:
     counters["copied_inputs"] += 1
     return tensor.contiguous()

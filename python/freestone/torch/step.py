@@ -10,14 +10,17 @@ import torch
 from torch.utils import _pytree as pytree
 
 from freestone.errors import InvalidArgument, Unsupported
-from freestone.torch.calls import new_seed
+from freestone.torch.calls import dense, new_seed
 from freestone.torch.compiled import obtain
 from freestone.torch.counters import counters
 from freestone.torch.decompositions import decompositions
 from freestone.torch.dtypes import name_of
-from freestone.torch.expressions import Graph, cast
+from freestone.torch.expressions import Graph, cast, transpose
+from freestone.torch.layout import inverse, memory_order
 from freestone.torch.lowering import declare_symbols, lower_nodes
+from freestone.torch.placement import PlacedStates, dense_order_of
 from freestone.torch.signature import Signature, Unlowered
+from freestone.torch.sizes import sizes_of
 
 
 class Step:
@@ -27,7 +30,8 @@ class Step:
     the loss, a tensor that is computed when the call returns. Parameters, buffers and the optimizer's state are updated
     where PyTorch has them, so that `state_dict` of both works; gradients are not kept. The learning rates of the
     optimizer's groups may change from step to step. What else the step depends on (modes of modules, `requires_grad`,
-    other options of the optimizer, which tensors these are) is looked at in each call, and compiled anew if it differs.
+    autocast, other options of the optimizer, which tensors these are) is looked at in each call, and compiled anew if it
+    differs.
     """
 
     def __init__(self, model: torch.nn.Module, loss_fn, optimizer: torch.optim.Optimizer):
@@ -45,21 +49,40 @@ class Step:
         for program in self.programs:
             if program.settings == settings and program.fits(tensors, spec):
                 return program.run(tensors)
-        self.programs.append(_Program(self, tensors, spec, _start_state(self.optimizer)))
+        self.programs.append(self._compiled(tensors, spec, settings))
         return self.programs[-1].run(tensors)
+
+    def _compiled(self, tensors, spec, settings) -> _Program:
+        dynamic = {(i, axis) for i, tensor in enumerate(tensors) for axis in range(tensor.dim())
+                   if axis == 0 or axis in _marked(tensor)}
+        varying = {place for program in self.programs if program.settings == settings
+                   for place in program.other_sizes(tensors, spec)}
+        started = _start_state(self.optimizer)
+        if not varying <= dynamic:
+            try:
+                return _Program(self, tensors, spec, started, dynamic | varying)
+            except Unsupported:
+                pass  # of symbols alone, perhaps: each size has a program, as long as it can be compiled
+        return _Program(self, tensors, spec, started, dynamic)
 
 
 def compile_step(model: torch.nn.Module, loss_fn, optimizer: torch.optim.Optimizer) -> Step:
     """A training step as one program: `step(x, y)` is `loss_fn(model(x), y)`, its gradients, and `optimizer.step()`.
 
     `x` may be a tensor, a tuple of the model's arguments, or a dict of them. The first dimension of every tensor of a
-    batch may differ from call to call. Raises Unsupported at the first call, with the operator that can't be compiled.
+    batch may differ from call to call, and so may those that `torch._dynamo.mark_dynamic` has marked, or of which a step
+    has met a second size. Raises Unsupported at the first call, with the operator that can't be compiled.
     """
     if not isinstance(model, torch.nn.Module):
         raise InvalidArgument(f"model is a torch.nn.Module, not {type(model).__name__}")
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise InvalidArgument(f"optimizer is a torch.optim.Optimizer, not {type(optimizer).__name__}")
     return Step(model, loss_fn, optimizer)
+
+
+def _marked(tensor: torch.Tensor) -> set[int]:
+    """The axes that `torch._dynamo.mark_dynamic` and `maybe_mark_dynamic` have marked."""
+    return getattr(tensor, "_dynamo_dynamic_indices", set()) | getattr(tensor, "_dynamo_weak_dynamic_indices", set())
 
 
 def _named_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -81,7 +104,8 @@ def _settings(step: Step) -> list:
     groups = [{name: value for name, value in group.items() if name not in ("params", "lr")}
               for group in step.optimizer.param_groups]
     return [groups, [module.training for module in step.model.modules()],
-            [parameter.requires_grad for parameter in step.model.parameters()]]
+            [parameter.requires_grad for parameter in step.model.parameters()],
+            torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")]
 
 
 def _start_state(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
@@ -203,9 +227,12 @@ def _advice(error: Exception, tensors) -> str:
 
 
 class _Program:
-    """The program of batches of one structure, and of all sizes that its guards allow."""
+    """The program of batches of one structure, and of all sizes that its guards allow.
 
-    def __init__(self, step: Step, tensors, spec, started):
+    `dynamic` are the dimensions, by tensor and axis, that become symbols, but for sizes 0 and 1.
+    """
+
+    def __init__(self, step: Step, tensors, spec, started, dynamic: set[tuple[int, int]]):
         from torch._functorch.aot_autograd import aot_export_module
         from torch._subclasses.fake_tensor import FakeCopyMode, FakeTensorMode
         from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
@@ -216,14 +243,14 @@ class _Program:
         environment = ShapeEnv()
         mode = FakeTensorMode(shape_env=environment, allow_non_fake_inputs=True)
 
-        def fake(tensor):
-            dims = [DimDynamic.DYNAMIC if axis == 0 and tensor.shape[0] > 1 else DimDynamic.STATIC
-                    for axis in range(tensor.dim())]
+        def fake(number, tensor):
+            dims = [DimDynamic.DYNAMIC if (number, axis) in dynamic and size > 1 else DimDynamic.STATIC
+                    for axis, size in enumerate(tensor.shape)]
             return mode.from_tensor(tensor, symbolic_context=StatelessSymbolicContext(dynamic_sizes=dims))
 
         with FakeCopyMode(mode):
             shadow = copy.deepcopy(step.model)
-        fakes = [fake(tensor) for tensor in tensors]
+        fakes = [fake(number, tensor) for number, tensor in enumerate(tensors)]
         loss = _Loss(shadow, step.loss_fn, spec)
 
         def trace():
@@ -263,6 +290,7 @@ class _Program:
         #: By name, as PyTorch holds them.
         self.values = {self.canonical[name]: owners[name] for name in [*self.roles.parameters, *self.roles.buffers]}
         self.states = {f"{owner}/{key}": step.optimizer.state[owners[owner]][key] for owner, key in states}
+        self.orders = {name: dense_order_of(tensor) for name, tensor in (self.values | self.states).items()}
         returned = next(reversed(self.joint.graph.nodes)).args[0]
         self.loss_type = returned[len(self.roles.buffers_to_mutate)].meta["val"].dtype
         # Those without a gradient have no state either, as in PyTorch.
@@ -282,11 +310,20 @@ class _Program:
         return self.guards is None or self.environment.evaluate_guards_expression(
             self.guards, [tensors[i].shape[axis] for i, axis in self.dims])
 
+    def other_sizes(self, tensors, spec) -> set[tuple[int, int]]:
+        """The dimensions of another batch of this structure, by tensor and axis, whose sizes differ from the only ones of
+        this program; none where a size is 0 or 1, which are programs of their own."""
+        if spec != self.spec or [(tensor.dtype, tensor.dim()) for tensor in tensors] != self.types:
+            return set()
+        return {(i, axis) for i, tensor in enumerate(tensors) for axis, size in enumerate(self.static[i])
+                if size not in (None, 0, 1, tensor.shape[axis]) and tensor.shape[axis] > 1}
+
     def _compile(self) -> None:
         joint, update = Signature(self.joint), Signature(self.update)
         places = [(joint.placeholders.index(node), self._name_of(node)) for node in joint.placeholders]
         key = "\n".join(["training step", joint.key(), update.key(), *map(_digest, _constants(joint) + _constants(update)),
-                         str([places, self.gradients, self.trained, list(self.states), self.canonical])])
+                         str([places, self.gradients, self.trained, list(self.states), self.canonical,
+                              self.orders])])
         digest = hashlib.sha256(key.encode()).hexdigest()
         is_found = True
 
@@ -302,8 +339,9 @@ class _Program:
             raise Unsupported(f"the training step can't be compiled: {refusal}") from refusal
         counters["steps_from_cache"] += is_found
         counters["steps_compiled"] += not is_found
-        self.order = list(self.program.state_names)
-        self.placed: list[int] = []
+        updated = {*self.trained, *self.states, *(self.canonical[name] for name in self.roles.buffers_to_mutate.values())}
+        self.states_placed = PlacedStates(self.program, self.values | self.states, self.orders, updated)
+        self.input_orders = [memory_order(node.meta["val"]) for node in self._batch(joint)]
 
     def _build(self, builder, joint: Signature, update: Signature) -> None:
         graph = Graph(builder)
@@ -313,17 +351,19 @@ class _Program:
         values, named = {}, {}
 
         def add_state(name, tensor):
-            named[name] = graph.tensor(builder.state(name, name_of(tensor.dtype), list(tensor.shape)))
+            order = self.orders[name]
+            number = builder.state(name, name_of(tensor.dtype), [tensor.shape[axis] for axis in order])
+            named[name] = transpose(graph.tensor(number), inverse(order))
             return named[name]
 
-        user_inputs = list(self.roles.user_inputs)
         for node in joint.placeholders:
             if name := self._name_of(node):
                 values[node] = named.get(name) or add_state(name, self.values[name])
-            else:
-                shape = [str(size) for size in node.meta["val"].shape]
-                number = builder.input(f"batch{user_inputs.index(node.name)}", name_of(node.meta["val"].dtype), shape)
-                values[node] = graph.tensor(number)
+        for number, node in enumerate(self._batch(joint)):
+            value = node.meta["val"]
+            order, sizes = memory_order(value), sizes_of(value.shape)
+            given = builder.input(f"batch{number}", name_of(value.dtype), [str(sizes[axis]) for axis in order])
+            values[node] = transpose(graph.tensor(given), inverse(order))
         # Inputs are given in this order; a seed, which random numbers add, is the last one.
         rates = [graph.tensor(builder.input(f"rate{number}", "f64", []))
                  for number in range(len(self.optimizer.param_groups))]
@@ -344,7 +384,12 @@ class _Program:
         builder.output("loss", results[len(mutated)].number)
         renewed = [moved[node] for node in update.nodes[-1].args[0]]
         for name, value in zip([*mutated, *self.trained, *self.states], results[:len(mutated)] + renewed, strict=True):
-            builder.update(name, cast(value, named[name].dtype).number)
+            builder.update(name, transpose(cast(value, named[name].dtype), self.orders[name]).number)
+
+    def _batch(self, joint: Signature) -> list[torch.fx.Node]:
+        """The placeholders that are tensors of the batch, in order."""
+        by_name = {node.name: node for node in joint.placeholders}
+        return [by_name[name] for name in self.roles.user_inputs]
 
     def _name_of(self, node: torch.fx.Node) -> str | None:
         """Of the parameter or buffer that a placeholder is, if it is one."""
@@ -358,27 +403,12 @@ class _Program:
             values[node] = graph.constant(tensor, name_of(tensor.dtype))
 
     def run(self, tensors):
-        states = [self.values[name] if name in self.values else self.states[name] for name in self.order]
-        pointers = [state.data_ptr() for state in states]
-        if pointers != self.placed:
-            states = self._align(states)
-            self.program.place_states(states)
-            self.placed = [state.data_ptr() for state in states]
-        inputs = [tensor.contiguous() for tensor in tensors]
+        inputs = [dense(tensor.permute(order)) for tensor, order in zip(tensors, self.input_orders, strict=True)]
         inputs += [torch.tensor(float(group["lr"]), dtype=torch.float64) for group in self.optimizer.param_groups]
         if self.program.has_seed:
             inputs.append(new_seed())
         loss = torch.empty((), dtype=self.loss_type)
-        self.program.run_in_place(inputs, [loss])
-        torch.autograd.graph.increment_version([state for state in states if not state.is_inference()])
+        with self.states_placed:
+            self.program.run_in_place(inputs, [loss])
         counters["steps"] += 1
         return loss
-
-    @staticmethod
-    def _align(states):
-        """Programs keep their values at multiples of 64 bytes, as PyTorch allocates them."""
-        for state in states:
-            if state.data_ptr() % 64 or not state.is_contiguous():
-                state.data = state.data.contiguous().clone(memory_format=torch.contiguous_format)
-                counters["copied_states"] += 1
-        return states
