@@ -86,8 +86,8 @@ def write_call(signature: Signature, program) -> bytes:
 
 def read_call(code: bytes, program, constants: dict):
     """The function. `program` is a `_freestone.Program`, or None where there is nothing to compute."""
-    scope = {**_FUNCTIONS, "math": math, "torch": torch, "empty": torch.empty, "constants": constants, "copied": _copied, "view": _view_of,
-             "new_seed": new_seed, "run": program and (program.run_kept if program.weight_names else program.run_in_place)}
+    scope = {**_FUNCTIONS, "math": math, "torch": torch, "empty": torch.empty, "constants": constants,
+             "copied": _copied, "view": _view_of, "new_seed": new_seed, "run": program and (program.run_kept if program.weight_names else program.run_in_place)}
     exec(marshal.loads(code), scope)
     return scope["call"]
 

@@ -5,6 +5,6 @@ from __future__ import annotations
 import collections
 
 #: graphs: received; programs_compiled, programs_from_cache; copied_inputs: arguments that were copied since their memory
-#: has gaps or another order; copied_states: of steps, to and fro; fallbacks: operators that run as PyTorch's own; steps: run by compile_step, of which
-#: steps_compiled, steps_from_cache are the programs.
+#: has gaps or another order; copied_states: of steps, to and fro; fallbacks: operators that run as PyTorch's own; steps:
+#: run by compile_step, of which steps_compiled, steps_from_cache are the programs.
 counters: collections.Counter = collections.Counter()

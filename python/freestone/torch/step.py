@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import inspect
 
 import torch
 from torch.utils import _pytree as pytree
@@ -18,6 +17,7 @@ from freestone.torch.dtypes import name_of
 from freestone.torch.expressions import Graph, cast, transpose
 from freestone.torch.layout import inverse, memory_order
 from freestone.torch.lowering import declare_symbols, lower_nodes
+from freestone.torch.optimizers import start_state, trace_update
 from freestone.torch.placement import PlacedStates, dense_order_of
 from freestone.torch.signature import Signature, Unlowered
 from freestone.torch.sizes import sizes_of
@@ -57,7 +57,7 @@ class Step:
                    if axis == 0 or axis in _marked(tensor)}
         varying = {place for program in self.programs if program.settings == settings
                    for place in program.other_sizes(tensors, spec)}
-        started = _start_state(self.optimizer)
+        started = start_state(self.optimizer)
         if not varying <= dynamic:
             try:
                 return _Program(self, tensors, spec, started, dynamic | varying)
@@ -108,30 +108,6 @@ def _settings(step: Step) -> list:
             torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")]
 
 
-def _start_state(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
-    """Makes the state that the optimizer would make in its first step; returns the parameters that had none."""
-    if not hasattr(optimizer, "_init_group"):
-        raise Unsupported(f"the update of {type(optimizer).__name__} can't be compiled into a step: it is none of "
-                          "gradients and a state of each parameter")
-    started = []
-    for group in optimizer.param_groups:
-        missing = [p for p in group["params"] if p.requires_grad and not optimizer.state.get(p)]
-        kept = [p.grad for p in missing]
-        for p in missing:
-            p.grad = torch.zeros_like(p)
-        lists = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
-        optimizer._init_group(group, *lists)
-        for p, grad in zip(missing, kept):
-            p.grad = grad
-            # SGD has no buffers before its first step, which sets them to the gradients, as zeros do.
-            if group.get("momentum") and "dampening" in group and optimizer.state[p].get("momentum_buffer") is None:
-                if group["dampening"]:
-                    raise Unsupported("SGD with dampening can't be compiled into a step: its first step differs")
-                optimizer.state[p]["momentum_buffer"] = torch.zeros_like(p)
-        started += missing
-    return started
-
-
 class _Loss(torch.nn.Module):
     """The loss of a flat batch."""
 
@@ -157,49 +133,6 @@ def _freeze_unused(loss: _Loss, tensors, mode) -> bool:
     for p in unused:
         p.requires_grad_(False)
     return bool(unused)
-
-
-def _trace_update(optimizer, names, parameters, mode):
-    """The optimizer's update as a graph of parameters, gradients, states and learning rates."""
-    groups = optimizer.param_groups
-    states = [(name, key) for name in names for key, value in optimizer.state[parameters[name]].items()
-              if isinstance(value, torch.Tensor)]
-
-    def update(values, gradients, held, rates):
-        shadow = copy.copy(optimizer)
-        by_identity = {id(parameters[name]): name for name in names}
-        shadow.param_groups = [
-            {**group, "params": [values[by_identity[id(p)]] for p in group["params"] if id(p) in by_identity],
-             "lr": rate, "foreach": False, "fused": False} for group, rate in zip(groups, rates)]
-        shadow.state = type(optimizer.state)(dict)
-        for name in names:
-            others = {key: value for key, value in optimizer.state[parameters[name]].items()
-                      if not isinstance(value, torch.Tensor)}
-            shadow.state[values[name]] = others | {key: held[owner, key] for owner, key in states if owner == name}
-            values[name].grad = gradients[name]
-        type(optimizer).step.__wrapped__(shadow) if hasattr(type(optimizer).step, "__wrapped__") else shadow.step()
-        return [values[name] for name in names] + [held[state] for state in states]
-
-    def flat(*tensors):
-        rest = iter(tensors)
-        return update({name: next(rest) for name in names}, {name: next(rest) for name in names},
-                      {state: next(rest) for state in states}, [next(rest) for _ in groups])
-
-    from torch.fx.experimental.proxy_tensor import make_fx
-
-    def fake(tensor):
-        return mode.from_tensor(tensor.detach(), static_shapes=True)
-
-    given = [fake(parameters[name]) for name in names] + [fake(torch.empty_like(parameters[name])) for name in names]
-    given += [fake(optimizer.state[parameters[owner]][key]) for owner, key in states]
-    given += [fake(torch.zeros((), dtype=torch.float64)) for _ in groups]
-    with torch.no_grad():
-        module = make_fx(torch.func.functionalize(flat), decomposition_table=decompositions())(*given)
-    for node in reversed(module.graph.nodes):
-        if node.target is torch.ops.aten.copy_.default:
-            module.graph.erase_node(node)
-    module.graph.eliminate_dead_code()
-    return module, states
 
 
 def _constants(signature: Signature) -> list[torch.Tensor]:
@@ -283,7 +216,7 @@ class _Program:
         updated = {id(parameter) for group in step.optimizer.param_groups for parameter in group["params"]}
         self.trained = [name for name in dict.fromkeys(self.gradients) if id(owners[name]) in updated]
         try:
-            self.update, states = _trace_update(step.optimizer, self.trained, owners, mode)
+            self.update, states = trace_update(step.optimizer, self.trained, owners, mode)
         except Exception as error:
             raise Unsupported(f"the update of {type(step.optimizer).__name__} can't be compiled into a step: "
                               f"{_first_sentence(error)}") from error
