@@ -1,15 +1,8 @@
 """Models forward and backward at several sizes, beside PyTorch, each compiled once for all sizes."""
 
-from networks import Transformer, assert_close, convolutional, gradients, nn, perceptron, torch
+from networks import MODELS, assert_close, gradients, nn, perceptron, torch
 
 from freestone.torch import counters
-
-MODELS = {
-    "perceptron": (perceptron, [(torch.randn(n, 20),) for n in (4, 7, 33)]),
-    "convolutional": (convolutional, [(torch.randn(n, 3, h, w),) for n, h, w in ((2, 16, 20), (3, 12, 18), (5, 22, 14))]),
-    "transformer": (Transformer, [(torch.randint(50, (n, length)),) for n, length in ((2, 7), (3, 5), (6, 11))]),
-}
-
 
 def programs():
     return counters["programs_compiled"] + counters["programs_from_cache"]
@@ -97,20 +90,9 @@ def updates_are_seen():
         assert_close(compiled(x), model(x), "another memory")
 
 
-def half_precision():
-    torch._dynamo.reset()
-    model = perceptron()
-    compiled = torch.compile(model, backend="freestone", dynamic=True)
-    x = torch.randn(6, 20)
-    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
-        assert compiled(x).dtype == torch.bfloat16
-        assert_close(compiled(x).float(), model(x).float(), "autocast", 2e-2)
-
-
 for name, (make, batches) in MODELS.items():
     compare(name, make, batches)
 shared_heads()
 real_sizes()
 becomes_dynamic()
 updates_are_seen()
-half_precision()

@@ -43,6 +43,14 @@ class Transformer(nn.Module):
         return x @ self.embed.weight.t()
 
 
+#: Each with inputs of several sizes.
+MODELS = {
+    "perceptron": (perceptron, [(torch.randn(n, 20),) for n in (4, 7, 33)]),
+    "convolutional": (convolutional, [(torch.randn(n, 3, h, w),) for n, h, w in ((2, 16, 20), (3, 12, 18), (5, 22, 14))]),
+    "transformer": (Transformer, [(torch.randint(50, (n, length)),) for n, length in ((2, 7), (3, 5), (6, 11))]),
+}
+
+
 def assert_close(actual, expected, what, limit=1e-4):
     """Within `limit` of the largest magnitude."""
     assert actual.shape == expected.shape and actual.dtype == expected.dtype, what

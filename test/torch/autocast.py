@@ -1,0 +1,36 @@
+"""Results and gradients in bfloat16, by PyTorch's autocast, beside eager PyTorch's."""
+
+from networks import MODELS, assert_close, gradients, torch
+
+from freestone.torch import counters
+
+
+def half(function):
+    def call(*inputs):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return function(*inputs)
+
+    return call
+
+
+def programs():
+    return counters["programs_compiled"] + counters["programs_from_cache"]
+
+
+for name, (make, batches) in MODELS.items():
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    model = make()
+    compiled = half(torch.compile(model, backend="freestone", dynamic=True, fullgraph=True))
+    before = programs()
+    for inputs in batches:
+        expected, wanted = gradients(model, half(model), inputs)
+        actual, found = gradients(model, compiled, inputs)
+        assert actual.dtype == torch.bfloat16
+        assert_close(actual, expected, name, 2e-2)
+        # Some are but what rounding leaves: all are compared with the largest.
+        actual, expected = (torch.cat([of[key].flatten() for key in sorted(wanted)]) for of in (found, wanted))
+        assert_close(actual, expected, f"{name}: gradients", 2e-2)
+    assert programs() == before + 2, f"{name}: one program for each direction"
+    with torch.no_grad():
+        assert_close(compiled(*batches[0]), half(model)(*batches[0]), f"{name}, of inference", 2e-2)
