@@ -82,6 +82,28 @@ def changes_are_seen():
                 assert_close(compiled(x), model(x), what)
 
 
+def uncounted_writes():
+    """Through `.data` or NumPy, they are seen with the next change that PyTorch counts, as docs/torch.md says; without the
+    option, at once."""
+    model = nn_of_width(48)
+    x = torch.randn(64, 20)
+    kept = keep(model)
+    with torch.no_grad():
+        for write in (lambda: model[0].weight.data.mul_(2), lambda: model[0].weight.detach().numpy().__imul__(2)):
+            before = kept(x)
+            assert_close(before, model(x), "before")
+            write()
+            assert torch.equal(kept(x), before), "a write that is not counted"
+            model[2].weight.mul_(1)
+            assert_close(kept(x), model(x), "another weight's version")
+        torch._dynamo.reset()
+        read = torch.compile(model, backend="freestone", dynamic=True)
+        for write in (lambda: model[0].weight.data.mul_(2), lambda: model[0].weight.detach().numpy().__imul__(2)):
+            read(x)
+            write()
+            assert_close(read(x), model(x), "without the option")
+
+
 def nn_of_width(width):
     return torch.nn.Sequential(torch.nn.Linear(20, width), torch.nn.GELU(), torch.nn.Linear(width, 32))
 
@@ -178,6 +200,7 @@ def other_options():
 
 same_numbers()
 changes_are_seen()
+uncounted_writes()
 updated_buffers()
 unversioned_tensors()
 one_function_for_several_modules()
