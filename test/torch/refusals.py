@@ -1,5 +1,7 @@
 """Operators that can't be compiled run as PyTorch's own, said once; fullgraph=True refuses them; explain lists them."""
 
+import subprocess
+import sys
 import unittest.mock
 import warnings
 
@@ -54,6 +56,20 @@ def explanations():
     assert dict(counters) == before, "nothing is compiled, and nothing falls back"
 
 
+def other_versions():
+    """Of PyTorch, are refused in one sentence, when the backend is first used."""
+    program = """
+import torch
+torch.__version__ = "2.14.1+cpu"
+try:
+    torch.compile(torch.sin, backend="freestone")(torch.ones(3))
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+    found = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+    assert found == "Incompatible freestone.torch is for PyTorch 2.15, and this is 2.14.1+cpu: install torch==2.15.*", found
+
+
 def compiler_refusals():
     """What the compiler refuses of inputs, results or the whole program is said, and is PyTorch's own."""
     from freestone import Unsupported
@@ -83,3 +99,4 @@ def compiler_refusals():
 
 compiler_refusals()
 explanations()
+other_versions()
