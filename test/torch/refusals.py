@@ -7,7 +7,8 @@ import warnings
 
 from networks import assert_close, nn, torch
 
-from freestone.torch import counters, explain, partition
+from freestone import Unsupported
+from freestone.torch import backend, counters, explain, lowering, partition
 
 
 def function(x):
@@ -51,6 +52,13 @@ def explanations():
     assert any("adaptive_max_pool2d" in name for name in report.refused), report
     assert report.compiled["aten.sin.default"] == 2 and report.operators == report.compiled.total() + 3, report
     assert f"{divided} 2" in str(explanation) and "<td>" in explanation._repr_html_()
+
+    def refuse(*arguments):
+        raise Unsupported("a program of this kind")
+
+    with unittest.mock.patch.object(lowering, "declare_symbols", refuse):
+        report, = explain(lambda x: x.sin() * 2, x).graphs
+    assert report.refused == {"a graph": "a program of this kind"} and report.own.total() == 2 and not report.compiled
     before = dict(counters)
     explain(function, x)
     assert dict(counters) == before, "nothing is compiled, and nothing falls back"
@@ -72,9 +80,6 @@ except Exception as error:
 
 def compiler_refusals():
     """What the compiler refuses of inputs, results or the whole program is said, and is PyTorch's own."""
-    from freestone import Unsupported
-    from freestone.torch import backend, lowering
-
     def refuse(*arguments):
         raise Unsupported("a program of this kind")
 

@@ -97,6 +97,23 @@ def lengths():
         assert programs() == before + most, programs() - before
 
 
+def rounded_sizes():
+    """What can't be compiled for every size has a program for each."""
+    class Wider(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(3, 1))
+
+        def forward(self, x):
+            return nn.functional.interpolate(x * self.weight, scale_factor=0.7).mean((1, 2))
+
+    torch.manual_seed(4)
+    before = programs()
+    batches = [(torch.randn(n, 3, size), torch.randn(n)) for n, size in ((4, 10), (4, 20), (2, 10))]
+    both(Wider(), nn.functional.mse_loss, sgd, batches)
+    assert programs() == before + 2, programs() - before
+
+
 def autocast():
     """In bfloat16, beside PyTorch's own; the state of autocast is looked at in each step."""
     half = torch.autocast("cpu", dtype=torch.bfloat16)
@@ -118,4 +135,5 @@ parts_of_a_buffer()
 shared_memory()
 one_memory_twice()
 lengths()
+rounded_sizes()
 autocast()
