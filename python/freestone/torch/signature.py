@@ -141,12 +141,6 @@ class Signature:
         self.outputs = self._find_outputs()
 
     def _find_symbols(self) -> None:
-        needed: dict[str, object] = {}
-        for node in self.nodes:
-            for size in _sizes_in(node.meta.get("val")):
-                for symbol in expression(size).free_symbols:
-                    if rounding(symbol.name) is not None or (node.op == "placeholder" and node.users):
-                        needed.setdefault(symbol.name, size.node.shape_env)
         for index, node in enumerate(self.placeholders):
             value = node.meta["val"]
             if isinstance(value, torch.Tensor) and node.users:
@@ -157,6 +151,17 @@ class Signature:
             value = node.meta["val"]
             if isinstance(value, torch.SymInt) and expression(value).is_Symbol:
                 self.symbols.setdefault(expression(value).name, Symbol(index, None, lower=None))
+        needed: dict[str, object] = {}
+        seen = set()
+        for node in self.nodes:
+            is_argument = node.op == "placeholder" and len(node.users) > 0
+            for size in _sizes_in(node.meta.get("val")):
+                if (size.node.expr, is_argument) in seen:
+                    continue
+                seen.add((size.node.expr, is_argument))
+                for symbol in expression(size).free_symbols:
+                    if is_argument or symbol.name in self.symbols or rounding(symbol.name) is not None:
+                        needed.setdefault(symbol.name, size.node.shape_env)
         for name, environment in needed.items():
             self._need(name, environment)
 
@@ -166,7 +171,7 @@ class Signature:
         if name not in self.symbols:
             if part is None:
                 raise Unlowered(self.nodes[-1], f"the size {name} is no dimension of an argument")
-            for symbol in part.free_symbols:
+            for symbol in sorted(part.free_symbols, key=str):
                 self._need(symbol.name, environment)
             self.symbols[name] = Symbol(None, None, PythonPrinter().doprint(part), lower=None)
             self.inputs[name] = Input(None, name, "i64", [], [], name)
