@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/Emission.h"
 
+#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/sym/Lowering.h"
 #include "compiler/plan/Scratch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -137,15 +138,23 @@ Value Emission::getAtom(Expr atom, ArrayRef<Position> positions) {
   for (Expr operand : atom.operands())
     operands.push_back(getIndex(operand, positions));
   if (atom.kind() == sym::Kind::FloorDiv || atom.kind() == sym::Kind::CeilDiv) {
-    Value divisor = operands[1];
+    Value dividend = operands[0], divisor = operands[1];
+    Expr divisorSize = atom.operands()[1];
+    // The canonical form of a size may have its negative as a divisor: the sign moves to the dividend.
+    if (!sym::Bounds(sym::Interval::size()).provablyNonNegative(divisorSize)) {
+      Value sign = emitBinary<arith::MaxSIOp>(builder, location, divisor, getConstant(-1));
+      sign = emitBinary<arith::MinSIOp>(builder, location, sign, getConstant(1));
+      dividend = emitBinary<arith::MulIOp>(builder, location, dividend, sign);
+      divisor = emitBinary<arith::MulIOp>(builder, location, divisor, sign);
+    }
     // A division by an empty extent may be hoisted above the check for work.
-    if (!atom.operands()[1].isConstant())
+    if (!divisorSize.isConstant())
       divisor = emitBinary<arith::MaxSIOp>(builder, location, divisor, getConstant(1));
-    if (isa<VectorType>(operands[0].getType()) || isa<VectorType>(divisor.getType()))
-      return divideLanes(operands[0], divisor, atom.kind() == sym::Kind::CeilDiv);
+    if (isa<VectorType>(dividend.getType()) || isa<VectorType>(divisor.getType()))
+      return divideLanes(dividend, divisor, atom.kind() == sym::Kind::CeilDiv);
     if (atom.kind() == sym::Kind::FloorDiv)
-      return emitBinary<arith::FloorDivSIOp>(builder, location, operands[0], divisor);
-    return emitBinary<arith::CeilDivSIOp>(builder, location, operands[0], divisor);
+      return emitBinary<arith::FloorDivSIOp>(builder, location, dividend, divisor);
+    return emitBinary<arith::CeilDivSIOp>(builder, location, dividend, divisor);
   }
   Value result = operands.front();
   for (Value operand : ArrayRef(operands).drop_front())
