@@ -1,4 +1,4 @@
-"""Patterns of fusion, off and on, in turns: fusion.py [--only PART] [--target TARGET].
+"""Patterns of fusion, off and on, in turns: fusion.py [--only PART] [--target TARGET] [--peer].
 
 Each pattern is a small model, compiled as it is and without the switches that fuse it. CPU time of one thread in
 milliseconds, the minimum of all runs; the bytes that the programs of a run move, and that each level of memory fetches,
@@ -57,12 +57,25 @@ def mlp(rows, width, middle, given=False):
 def inverted(channels, wide, size):
     nodes = [*convolve("e", "x", "a", "h", act=1), *convolve("d", "h", "b", "g", wide, 1, act=1), *convolve("p", "g", "c", "y")]
     weights = {"a": (wide, channels, 1, 1), "b": (wide, 1, 3, 3), "c": (channels, wide, 1, 1)}
-    return Pattern(nodes, {"x": (1, channels, size, size)}, weights, "connect", [(wide, size, size)] * 2)
+    return Pattern(nodes, {"x": (1, channels, size, size)}, weights, "chains", [(wide, size, size)] * 2)
+
+
+def expansion(channels, wide, size, stride=1):
+    nodes = [*convolve("e", "x", "a", "h", act=1), node("Conv", ["h", "b"], ["g"], group=wide, pads=[1] * 4, strides=[stride] * 2),
+             node("Clip", ["g", "zero", "six"], ["y"])]
+    weights = {"a": (wide, channels, 1, 1), "b": (wide, 1, 3, 3)}
+    return Pattern(nodes, {"x": (1, channels, size, size)}, weights, "chains", [(wide, size, size)])
+
+
+def stem(out, size):
+    nodes = [node("Conv", ["x", "w"], ["c"], pads=[3] * 4, strides=[2, 2]), node("Relu", ["c"], ["h"]),
+             node("MaxPool", ["h"], ["y"], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)]
+    return Pattern(nodes, {"x": (1, 3, size, size)}, {"w": (out, 3, 7, 7)}, "chains", [(out, size // 2, size // 2)])
 
 
 def separable(channels, out, size):
     nodes = [*convolve("d", "x", "b", "g", channels, 1, act=1), *convolve("p", "g", "c", "y")]
-    return Pattern(nodes, {"x": (1, channels, size, size)}, {"b": (channels, 1, 3, 3), "c": (out, channels, 1, 1)}, "connect", [(channels, size, size)])
+    return Pattern(nodes, {"x": (1, channels, size, size)}, {"b": (channels, 1, 3, 3), "c": (out, channels, 1, 1)}, "chains", [(channels, size, size)])
 
 
 def make_patterns():
@@ -89,9 +102,14 @@ def make_patterns():
         "embedding, norm": Pattern([node("Gather", ["table", "ids"], ["e"]), node("LayerNormalization", ["e", "scale"], ["y"])], {}, {"table": (8192, 384), "scale": (384,)}, "inline,rows", [(1024, 384)], integers={"ids": (1024,)}),
         "1x1, depthwise, 1x1, 16 to 96 x 112 x 112": inverted(16, 96, 112),
         "1x1, depthwise, 1x1, 32 to 192 x 28 x 28": inverted(32, 192, 28),
+        "1x1, depthwise, 16 to 96 x 112 x 112": expansion(16, 96, 112),
+        "1x1, depthwise of stride 2, 16 to 96 x 112 x 112": expansion(16, 96, 112, 2),
+        "1x1, depthwise, 24 to 144 x 56 x 56": expansion(24, 144, 56),
+        "1x1, depthwise, 1x1, 24 to 144 x 56 x 56": inverted(24, 144, 56),
+        "7x7, pool, 64 x 112 x 112": stem(64, 224),
         "depthwise, pointwise, 32 x 112 x 112": separable(32, 16, 112),
         "depthwise, pointwise, 512 x 14 x 14": separable(512, 512, 14),
-        "convolution, convolution, 16 x 224 x 224": Pattern([*convolve("c", "x", "w", "h", pads=1, act=1), *convolve("d", "h", "v", "y", pads=1)], {"x": (1, 3, 224, 224)}, {"w": (16, 3, 3, 3), "v": (16, 16, 3, 3)}, "connect", [(16, 224, 224)]),
+        "convolution, convolution, 16 x 224 x 224": Pattern([*convolve("c", "x", "w", "h", pads=1, act=1), *convolve("d", "h", "v", "y", pads=1)], {"x": (1, 3, 224, 224)}, {"w": (16, 3, 3, 3), "v": (16, 16, 3, 3)}, "chains", [(16, 224, 224)]),
     }
 
 
@@ -108,6 +126,14 @@ def save(pattern, path):
     return feeds | {name: random.integers(0, 1000, shape) for name, shape in pattern.integers.items()}
 
 
+def peer(path, feeds):
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, feeds)
+
+
 def compile_and_plan(model, artifact, options):
     """The programs, and the megabytes that they move and that L1, L2 and L3 fetch."""
     tool = freestone_runtime.freestone()
@@ -122,8 +148,10 @@ def main():
     parser.add_argument("--target", default="host")
     parser.add_argument("--seconds", type=float, default=1, help="for each pattern")
     parser.add_argument("--only", default="", help="patterns whose names have this in them")
+    parser.add_argument("--peer", action="store_true", help="beside ONNX Runtime, in the same turns")
     arguments = parser.parse_args()
-    print("| | switches | programs | off | on | ratio | moves | L1 | L2 | L3 | between, MB | copied, of a run |\n|---|---|---|---|---|---|---|---|---|---|---|---|")
+    print("| | switches | programs | off | on | ratio | moves | L1 | L2 | L3 | between, MB | copied, of a run |" + " ONNX Runtime |" * arguments.peer)
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|" + "---|" * arguments.peer)
     for name, pattern in make_patterns().items():
         if arguments.only not in name:
             continue
@@ -134,19 +162,22 @@ def main():
                 artifact = model.with_suffix(f".{len(switches)}.stone")
                 counters, megabytes = compile_and_plan(model, artifact, ["--target", arguments.target, *switches])
                 planned.append(megabytes)
-                programs.append((counters["programs"], [counters[key] for key in ("connected", "epilogues", "rows", "pools", "overwritten")]))
+                programs.append((counters["programs"], [counters[key] for key in ("connected", "chained", "epilogues", "rows", "pools", "overwritten")]))
                 loaded.append(freestone_runtime.Model(artifact))
                 loaded[-1].run(feeds)
             between = sum(4 * int(np.prod(shape)) for shape in pattern.between)
             # Both are written before they are timed.
             source, target = np.ones(between // 4, np.float32), np.ones(between // 4, np.float32)
-            off, on, copy = measure([each.run_bound for each in loaded] + [lambda: np.copyto(target, source)], arguments.seconds)
+            runs = [each.run_bound for each in loaded] + [lambda: np.copyto(target, source)]
+            if arguments.peer:
+                runs.append(peer(model, feeds))
+            off, on, copy, *others = measure(runs, arguments.seconds)
             for each in loaded:
                 each.close()
         isFused = programs[0] != programs[1]
         levels = " | ".join(f"{before:.1f} → {after:.1f}" if isFused else f"{after:.1f}" for before, after in zip(*planned))
         cells = [name, f"`{pattern.switches}`" if isFused else "not fused", f"{programs[0][0]} → {programs[1][0]}" if isFused else f"{programs[1][0]}",
-                 f"{off:.3f}" if isFused else "", f"{on:.3f}", f"{on / off:.2f}" if isFused else "", levels, f"{between / 1e6:.1f}", "" if isFused else f"{copy / on:.2f}"]
+                 f"{off:.3f}" if isFused else "", f"{on:.3f}", f"{on / off:.2f}" if isFused else "", levels, f"{between / 1e6:.1f}", "" if isFused else f"{copy / on:.2f}"] + [f"{other:.3f}" for other in others]
         print("| " + " | ".join(cells) + " |", flush=True)
 
 

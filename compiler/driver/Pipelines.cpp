@@ -74,6 +74,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(tile::createBindLiveWeights());
   OpPassManager &all = passes.nest<func::FuncOp>();
   all.addPass(tile::createFusePools({switches.fusePools}));
+  all.addPass(tile::createFuseChains({switches.fuseChains, switches.windows, options.target}));
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
   all.addPass(createCSEPass());
   all.addPass(tile::createDropBarriers());

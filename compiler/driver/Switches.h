@@ -16,6 +16,7 @@ struct Switches {
   bool fuseSiblings = true;
   bool connect = true;
   bool fusePools = true;
+  bool fuseChains = true;
   bool packWeights = true;
   bool packInRuns = true;
   bool picturesInPlace = true;
@@ -63,7 +64,7 @@ struct Switches {
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overwriteOperands = switches.selectBranches = switches.integerProducts =
-          switches.scanProducts = switches.reuseMemory = false;
+          switches.scanProducts = switches.fuseChains = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -89,6 +90,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"connect", &Switches::connect, "connected",
      "products of products, as in attention, are one program: the first one's results stay in the cache, tile by tile"},
     {"pools", &Switches::fusePools, "pools", "convolutions pool their results before these leave the tile"},
+    {"chains", &Switches::fuseChains, "chained",
+     "convolutions and windows compute rows right before the next ones read them: these stay in the cache"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
     {"pack-in-runs", &Switches::packInRuns, "packed_in_runs",
      "weights of convolutions that are inputs or trained are packed once in each run"},

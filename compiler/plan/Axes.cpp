@@ -1,5 +1,6 @@
 #include "compiler/plan/Axes.h"
 
+#include "compiler/plan/ChainForm.h"
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/IndexMaps.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -10,7 +11,8 @@ using namespace freestone::tile;
 using sym::Expr;
 
 bool tile::areConnected(ArrayRef<ComputeOp> computes) {
-  return llvm::count_if(computes, [](ComputeOp compute) { return getContractionDims(compute).has_value(); }) > 1;
+  return llvm::count_if(computes, [](ComputeOp compute) { return getContractionDims(compute).has_value(); }) > 1 ||
+         areChained(computes);
 }
 
 FailureOr<Axes> Axes::get(ArrayRef<ComputeOp> computes, std::string &why) {

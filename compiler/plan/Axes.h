@@ -5,8 +5,8 @@
 
 namespace freestone::tile {
 
-/// Whether several of the computes are contractions: they are connected by tiles, and loops of the same number may be
-/// different axes.
+/// Whether several of the computes are contractions, or stages of a chain: they are connected by tiles, and loops of
+/// the same number may be different axes.
 bool areConnected(llvm::ArrayRef<ComputeOp> computes);
 
 /// The axes of computes that read each other: classes of loops that run over the same coordinates. They are numbered in

@@ -199,7 +199,7 @@ std::optional<StreamedInput> ContractionForm::getStreamedInput() {
     return std::nullopt;
   unsigned input = argument.getArgNumber();
   graph::TensorType type = compute.getInputType(input);
-  if (type.getLayout() || type.getElementType() != elementType || compute.getFill(input))
+  if (!hasStrides(type) || type.getElementType() != elementType || compute.getFill(input))
     return std::nullopt;
   std::optional<LinearIndex> linear = getStrides(compute, input);
   if (!linear || !linear->strides[n.front()].isConstant(1))

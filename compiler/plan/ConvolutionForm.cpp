@@ -40,7 +40,7 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
   std::optional<int64_t> taps = countTaps(form.contraction);
   if (!taps || contraction->m.size() != 1 || contraction->n.size() > 2 || compute.getFill(form.weights) ||
       picture.getType() != contraction->elementType || weights.getType() != contraction->elementType ||
-      compute.getInputType(form.picture).getLayout() || !getStrides(compute, form.picture))
+      !hasStrides(compute.getInputType(form.picture)) || !getStrides(compute, form.picture))
     return std::nullopt;
   form.taps = *taps;
   form.pixelLoop = contraction->n.back();

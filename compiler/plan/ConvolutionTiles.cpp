@@ -25,11 +25,13 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   int64_t mostPixels = std::max<int64_t>(1, tiling.getPixels() / pixelUnit);
   divide(Expr::floorDiv(form.getPixels(), pixelUnit), constant(mostPixels), tiles.pixelBlocks, tiles.pixelStep);
   tiles.pixelStep = tiles.pixelStep * pixelUnit;
+  tiles.mostPixels = constant(mostPixels * pixelUnit);
   Expr rows = Expr::floorDiv(constant(tiling.getArea()), tiles.pixelStep * rowUnit);
   if (tiling.getArea() < mostPixels * pixelUnit * rowUnit)
     rows = Expr::max(constant(1), rows);
   divide(Expr::floorDiv(form.getRows(), rowUnit), rows, tiles.rowBlocks, tiles.rowStep);
   tiles.rowStep = tiles.rowStep * rowUnit;
+  tiles.mostRows = rows * rowUnit;
   // Few blocks of pixels have fewer panels each: there must be enough tiles for all workers.
   Expr others = contraction.getExtent(contraction.outer) * tiles.rowBlocks * tiles.pixelBlocks;
   Expr panels = Expr::ceilDiv(contraction.getExtent(contraction.m), width), panelStep;
@@ -61,4 +63,17 @@ Expr ConvolutionTiles::getScratch(Type elementType) const {
   return getScratchBytes(planes, elementType) +
          getScratchBytes(offsets, IntegerType::get(elementType.getContext(), 64)) + getScratchBytes(sums, elementType) +
          getScratchBytes(square, elementType);
+}
+
+Expr ConvolutionTiles::getMostScratch(ConvolutionForm &form) const {
+  ConvolutionTiles most = *this;
+  int64_t lanes = tiling.getKernel().getLanes(), width = tiling.getKernel().getWidth();
+  Expr planeRows = (mostRows - 1) * copiedStride + form.rowSpan;
+  most.planes = channelStep * (planeRows * rowPitch + lanes) + lanes;
+  // Fewer rows may leave more panels to a tile.
+  Expr panels = Expr::ceilDiv(form.contraction.getExtent(form.contraction.m), width);
+  most.sums =
+      Expr::min(panels, Expr::constant(tiling.getContext(), tiling.getPanels())) * mostRows * pixelStep * width +
+      lanes * width;
+  return most.getScratch(form.contraction.elementType);
 }

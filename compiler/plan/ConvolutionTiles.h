@@ -13,6 +13,8 @@ struct ConvolutionTiles {
   sym::Expr columnBlocks, columnStep;
   sym::Expr rowBlocks, rowStep;
   sym::Expr pixelBlocks, pixelStep;
+  /// The most rows and pixels of a row that a tile has, however many there are.
+  sym::Expr mostRows, mostPixels;
   /// Of input channels, summed in order; at least one block, so that an empty sum is written as well.
   sym::Expr channelBlocks, channelStep;
   sym::Expr tiles;
@@ -30,6 +32,8 @@ struct ConvolutionTiles {
   static ConvolutionTiles get(ConvolutionForm &form, ConvolutionTilingAttr tiling);
   /// Bytes of scratch of a worker.
   sym::Expr getScratch(mlir::Type elementType) const;
+  /// As getScratch, for any number of rows, where there is a loop over rows and no pooling.
+  sym::Expr getMostScratch(ConvolutionForm &form) const;
 };
 
 } // namespace freestone::tile

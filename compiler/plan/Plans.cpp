@@ -1,6 +1,7 @@
 #include "compiler/plan/Plans.h"
 
 #include "compiler/plan/Accesses.h"
+#include "compiler/plan/ChainTiles.h"
 #include "compiler/plan/Combiner.h"
 #include "compiler/plan/ContractionTiles.h"
 #include "compiler/plan/ConvolutionTiles.h"
@@ -181,6 +182,20 @@ static FailureOr<PlanAttr> planTree(ProgramOp program, TreeTilingAttr tiling) {
   return makePlan(program, tiling, form->tiles, form->getScratch(), Accesses::getUnknown(program));
 }
 
+static FailureOr<PlanAttr> planChain(ProgramOp program, ChainTilingAttr tiling) {
+  std::string why;
+  FailureOr<ChainForm> form = ChainForm::get(program.getComputes(), why);
+  if (failed(form))
+    return program.emitOpError("can't be computed as a chain: ") << why;
+  FailureOr<SmallVector<StageProgram>> stages = makeStages(*form, program);
+  if (failed(stages))
+    return failure();
+  FailureOr<ChainTiles> tiles = ChainTiles::get(*form, tiling, program, *stages);
+  if (failed(tiles))
+    return failure();
+  return makePlan(program, tiling, tiles->tiles, tiles->getScratch(*form), Accesses::getUnknown(program));
+}
+
 static FailureOr<PlanAttr> planOpaque(ProgramOp program, OpaqueTilingAttr tiling) {
   auto opaques = program.getBody()->getOps<OpaqueOp>();
   if (!llvm::hasSingleElement(opaques) || !program.getComputes().empty())
@@ -236,6 +251,7 @@ FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
       .Case([&](MapTilingAttr attr) { return planMap(program, attr); })
       .Case([&](TranspositionTilingAttr attr) { return planTransposition(program, attr); })
       .Case([&](TreeTilingAttr attr) { return planTree(program, attr); })
+      .Case([&](ChainTilingAttr attr) { return planChain(program, attr); })
       .Case([&](OpaqueTilingAttr attr) { return planOpaque(program, attr); })
       .Case([&](VariantsTilingAttr attr) { return planVariants(program, attr); })
       .Default([&](Attribute attr) { return program.emitOpError("can't be tiled as ") << attr; });

@@ -21,7 +21,7 @@ static std::optional<unsigned> findPicture(ComputeOp compute, unsigned pixelLoop
   std::optional<unsigned> picture;
   for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
     bool isPicture = dependsOn(getIndices(compute, input), pixelLoop);
-    if ((isPicture && picture) || (!isPicture && compute.getFill(input)) || compute.getInputType(input).getLayout() ||
+    if ((isPicture && picture) || (!isPicture && compute.getFill(input)) || !hasStrides(compute.getInputType(input)) ||
         compute.getInputType(input).getElementType().isInteger(1) || !getStrides(compute, input))
       return std::nullopt;
     if (isPicture)

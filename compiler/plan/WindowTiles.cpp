@@ -23,16 +23,17 @@ WindowTiles WindowTiles::get(WindowForm &form, WindowTilingAttr tiling) {
   divide(form.getPixels(), constant(tiling.getPixels()), tiles.pixelBlocks, tiles.pixelStep);
   tiles.run = roundUp(tiles.pixelStep + Expr::floorDiv(form.getSpan(pixelDim) - 1, form.pixelStride), lanes);
 
-  Expr stride = tiles.run * form.pixelStride, ofRow = stride;
+  Expr stride = tiles.run * form.pixelStride;
+  tiles.ofRow = stride;
   for (unsigned dim = 0; dim < pixelDim; ++dim) {
     tiles.counts.push_back(form.getSpan(dim));
     if (dim != form.rowDim)
-      ofRow = ofRow * tiles.counts.back();
+      tiles.ofRow = tiles.ofRow * tiles.counts.back();
   }
   // As many rows as fit in the copy, in whole register blocks: the last block may be padded.
   Expr rows = one;
   if (form.rowDim) {
-    Expr fit = Expr::floorDiv(constant(tiling.getCopy()), Expr::max(one, ofRow));
+    Expr fit = Expr::floorDiv(constant(tiling.getCopy()), Expr::max(one, tiles.ofRow));
     rows = Expr::floorDiv(fit - tiles.counts[*form.rowDim], form.rowStride) + 1;
   }
   divide(form.getRows(), Expr::max(constant(tiling.getRows()), rows), tiles.rowBlocks, tiles.rowStep);
@@ -60,4 +61,12 @@ Expr WindowTiles::getScratch(WindowForm &form) const {
   Type word = IntegerType::get(tiling.getContext(), 64);
   return getScratchBytes(copy, form.elementType) + getScratchBytes(offsets, word) +
          getScratchBytes(sums, form.compute.getInit(0).getType());
+}
+
+Expr WindowTiles::getMostScratch(WindowForm &form) const {
+  // Rows of the picture fit the tiling's copy, or are those of one block of registers; the last block may be padded.
+  Expr rows = form.getSpan(*form.rowDim) + 2 * tiling.getRows() * form.rowStride;
+  WindowTiles most = *this;
+  most.copy = ofRow * rows + tiling.getCopy() + tiling.getLanes();
+  return most.getScratch(form);
 }

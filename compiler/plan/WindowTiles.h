@@ -20,12 +20,16 @@ struct WindowTiles {
   llvm::SmallVector<sym::Expr> counts, strides;
   /// Elements of a run: whole vectors.
   sym::Expr run;
+  /// Elements of the copy in each of the rows of the picture.
+  sym::Expr ofRow;
   /// Elements of scratch: the copy, a table of offsets (i64) for each operand, the sums of a block.
   sym::Expr copy, offsets, sums;
 
   static WindowTiles get(WindowForm &form, WindowTilingAttr tiling);
   /// Bytes of scratch per worker.
   sym::Expr getScratch(WindowForm &form) const;
+  /// As getScratch, for any number of rows, where there is a loop over rows.
+  sym::Expr getMostScratch(WindowForm &form) const;
 };
 
 } // namespace freestone::tile

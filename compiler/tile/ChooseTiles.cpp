@@ -1,7 +1,9 @@
 #include "compiler/plan/Axes.h"
+#include "compiler/plan/ChainTiles.h"
 #include "compiler/plan/Plans.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/Passes.h"
+#include "compiler/tile/TileChain.h"
 #include "compiler/tile/TileContraction.h"
 #include "compiler/tile/TileConvolution.h"
 #include "compiler/tile/TileLoops.h"
@@ -39,9 +41,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
   }
 
   FailureOr<Attribute> choose(tile::ProgramOp program, const DeviceDescription &device) {
-    if (Attribute tiling = chooseWithKernel(program, device))
-      return tiling;
     std::string why;
+    FailureOr<tile::ChainForm> chain = tile::ChainForm::get(program.getComputes(), why);
+    if (succeeded(chain))
+      return chooseForStages(*chain, program, device);
+    if (Attribute tiling = chooseWithKernel(program, device, nullptr))
+      return tiling;
     FailureOr<Attribute> tiling =
         tile::tileLoops(program, device, {sideBySide, transpositions, narrowLanes, segments}, why);
     if (failed(tiling))
@@ -61,9 +66,43 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     return tiling;
   }
 
-  /// The tiling of a program with register blocks; null if none applies.
-  Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device) {
-    auto count = [&](StringRef what) { tile::count(program->getParentOp(), what, 1); };
+  /// The tiling of a chain: how its stages are connected, in runs that compute most, and the tiling of each in a tile.
+  FailureOr<Attribute> chooseForStages(const tile::ChainForm &form, tile::ProgramOp program,
+                                       const DeviceDescription &device) {
+    tile::TypicalRuns runs(program);
+    const tile::ChainStage &last = form.stages.back();
+    SmallVector<int64_t> computed = runs.evaluate(last.getNumImages() * last.getRows() * last.getPixels());
+    size_t number = llvm::max_element(computed) - computed.begin();
+    llvm::StringMap<int64_t> sizes;
+    for (StringAttr symbol : program.getSymbols())
+      sizes[symbol.getValue()] = runs.evaluate(sym::Expr::symbol(symbol))[number];
+    tile::ChainCost cost = tile::chooseEdges(form, device, [&](sym::Expr size) {
+      auto known = [&](StringRef symbol) { return std::optional(sizes.lookup(symbol)); };
+      return double(size.evaluate(known).value_or(std::numeric_limits<int64_t>::max()));
+    });
+    FailureOr<SmallVector<tile::StageProgram>> stages = tile::makeStages(form, program);
+    if (failed(stages))
+      return failure();
+    tile::ChainTiles tiles = tile::ChainTiles::get(form, cost.edges, tile::leastTilesOfChain);
+    tile::StageSymbols symbols = tile::StageSymbols::get(&getContext(), form.getNumImages());
+    SmallVector<Attribute> tilings;
+    for (auto [stage, ofStage] : llvm::enumerate(*stages)) {
+      SmallVector<std::pair<sym::Expr, sym::Expr>> values;
+      for (sym::Expr symbol : symbols.getAll())
+        values.push_back({symbol, tile::getMostExtent(form, tiles, stage)});
+      tile::TypicalRuns runsOfStage = runs.with(values);
+      tilings.push_back(chooseWithKernel(*ofStage.program, device, &runsOfStage));
+      if (!tilings.back())
+        return program.emitError("no way to tile stage ") << stage << " of this chain is known";
+    }
+    return Attribute(tile::ChainTilingAttr::get(&getContext(), tilings, cost.edges, tile::leastTilesOfChain));
+  }
+
+  /// The tiling of a program with register blocks; null if none applies. Stages of a chain have typical runs of their
+  /// own, and leave it to the chain that there are tiles for all workers.
+  Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device,
+                             const tile::TypicalRuns *runsOfStage) {
+    auto count = [&](StringRef what) { tile::count(getOperation(), what, 1); };
     if (tile::areConnected(program.getComputes()))
       return tile::tileTree(program, device);
     std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
@@ -71,10 +110,10 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     auto widthOf = [&](Type type) { return tile::getMicroKernel(device, type).getWidth(); };
     if (convolution && convolution->isPacked(widthOf(convolution->contraction.elementType))) {
       count("convolutions");
-      return tile::tileConvolution(*convolution, device);
+      return tile::tileConvolution(*convolution, device, /*isStage=*/runsOfStage != nullptr);
     }
     std::optional<tile::WeightGradientForm> gradient;
-    if (form && weightGradients)
+    if (form && weightGradients && !runsOfStage)
       gradient = tile::WeightGradientForm::get(form->compute);
     if (gradient) {
       count("weight_gradients");
@@ -113,9 +152,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("kept_packed");
     if (construct)
       count("constructed");
-    Attribute tiling =
-        tile::tileContraction(*form, tile::TypicalRuns(program), device,
-                              {keepPacked, pairProducts, streamColumns, innerProducts, construct, variants});
+    Attribute tiling = tile::tileContraction(
+        *form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
+        {keepPacked, pairProducts, streamColumns, innerProducts && !runsOfStage, construct, variants && !runsOfStage});
     SmallVector<Attribute> tilings = {tiling};
     if (auto several = dyn_cast<tile::VariantsTilingAttr>(tiling)) {
       count("variants");

@@ -1,5 +1,6 @@
 #include "compiler/tile/LevelTraffic.h"
 
+#include "compiler/plan/ChainTiles.h"
 #include "compiler/plan/ConvolutionTiles.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/RowPasses.h"
@@ -17,6 +18,8 @@ using sym::Expr;
 
 namespace {
 
+/// Of intermediates of chains.
+constexpr double elementBytes = 4;
 /// Lines of a set of a cache, as most have.
 constexpr double ways = 16;
 
@@ -107,6 +110,20 @@ public:
     for (unsigned axis = 0; axis < form->axes.size(); ++axis)
       ranges.push_back(get(form->axes.getExtent(axis)));
     fetched.l1 = std::max(fetched.l1, once + countBlocks(*form, tiling.getBody(), ranges, 1));
+  }
+
+  /// Results of stages are written and read once in scratch, which is fetched from a level that holds a tile of it.
+  void addChain(ChainTilingAttr tiling) {
+    std::string why;
+    FailureOr<ChainForm> form = ChainForm::get(program.getComputes(), why);
+    if (failed(form))
+      return;
+    ChainTiles tiles = ChainTiles::get(*form, tiling.getEdges(), tiling.getLeastTiles());
+    double inScratch = 0;
+    for (Expr elements : tiles.between)
+      inScratch += get(elements) * elementBytes;
+    for (unsigned edge = 0; edge < tiles.between.size(); ++edge)
+      fetchAgain(2 * get(getStorageBytes(cast<graph::TensorType>(form->getIntermediate(edge).getType()))), inScratch);
   }
 
   /// Each block of output channels reads the picture, each block of pixels the weights of its channels.
@@ -222,6 +239,7 @@ FetchedBytes tile::predictFetched(ProgramOp program, const DeviceRates &rates,
       .Case([&](ContractionTilingAttr tiling) { prediction.addContraction(tiling); })
       .Case([&](RowsTilingAttr tiling) { prediction.addRows(tiling); })
       .Case([&](TreeTilingAttr tiling) { prediction.addTree(tiling); })
+      .Case([&](ChainTilingAttr tiling) { prediction.addChain(tiling); })
       .Case([&](ConvolutionTilingAttr tiling) { prediction.addConvolution(tiling); });
   return prediction.getFetched();
 }

@@ -201,6 +201,26 @@ def FusePools : TilePass<"tile-fuse-pools", "::mlir::func::FuncOp"> {
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }
 
+def FuseChains : TilePass<"tile-fuse-chains", "::mlir::func::FuncOp"> {
+  let summary = "fuses convolutions, products and windows that read rows of each other's results";
+  let description = [{
+    Where the only reader of a picture that a convolution, a product with weights or a window computes (with what follows
+    on its elements) is another of them, both may be stages of one group: the rows of the first are computed tile by
+    tile, as windows of the second need them, and stay in a cache (Shi et al., "Welder", OSDI 2023). Lines of such
+    operators are cut into chains of up to four stages where that saves most: the transfers of intermediates, less rows
+    that are kept or computed again, operands that each tile reads, and calls. Counts edges within chains as `chained`.
+    ```mlir
+    %h = tile.compute [n, 96, h, w, 16] … ins(%x, %k)
+    %y = tile.compute [n, 96, 1, h, w, 1, 3, 3] … ins(%h, %d)
+    // →
+    %y = tile.group { … }
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+                 Option<"windows", "windows", "bool", "true", "Windows of few channels may be stages">,
+                 Option<"target", "target", "std::string", "\"host\"", "The device: a description or a target">];
+}
+
 def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {
   let summary = "merges neighbouring loops that run over memory without a gap in every operand";
   let description = [{

@@ -1,5 +1,6 @@
 #include "compiler/tile/Passes.h"
 
+#include "compiler/plan/Axes.h"
 #include "compiler/plan/ContractionForm.h"
 #include "compiler/plan/MapTiles.h"
 #include "compiler/tile/Counters.h"
@@ -172,7 +173,7 @@ struct SplitReductions : tile::impl::SplitReductionsBase<SplitReductions> {
     else
       members.push_back(cast<ComputeOp>(unit));
     // Not split: fused computes over the same rows read a row from the cache.
-    if (!shareParallelLoops(members))
+    if (!shareParallelLoops(members) || areConnected(members))
       return success();
     DenseMap<Operation *, ReductionParts> chosen;
     for (ComputeOp member : members)

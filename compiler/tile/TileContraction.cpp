@@ -62,7 +62,7 @@ static int64_t getStoredBytes(ContractionForm &form, Value factor) {
 
 static bool areColumnsContiguous(ContractionForm &form) {
   std::optional<unsigned> input = form.getInput(form.rhs);
-  if (!input || form.compute.getInputType(*input).getLayout())
+  if (!input || !hasStrides(form.compute.getInputType(*input)))
     return true;
   std::optional<LinearIndex> linear = getStrides(form.compute, *input);
   return !linear || linear->strides[form.n.back()].isConstant(1);

@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 
-ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceDescription &device) {
+ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceDescription &device, bool isStage) {
   Type elementType = form.contraction.elementType;
   MicroKernelAttr kernel = getMicroKernel(device, elementType);
   ContractionBlocks blocks = ContractionBlocks::get(device, elementType.getIntOrFloatBitWidth() / 8);
@@ -15,7 +15,7 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceD
   int64_t channels = std::max<int64_t>(1, blocks.depth / form.taps);
   // Enough tiles for every worker, as many as copying allows: without taps it takes about as long as a panel, for each
   // tile.
-  int64_t leastTiles = form.mayBeInPlace() ? 32 : form.taps > 1 ? 16 : 8;
+  int64_t leastTiles = isStage ? 1 : form.mayBeInPlace() ? 32 : form.taps > 1 ? 16 : 8;
   constexpr int64_t prefetchChannels = 8;
   // Half of L2: from farther away, lines of as many channels come faster one channel after the other.
   int64_t inPlace = device.getL2Bytes() / 2 / (elementType.getIntOrFloatBitWidth() / 8);

@@ -76,3 +76,11 @@ SmallVector<int64_t> TypicalRuns::evaluate(Expr size) const {
     }));
   });
 }
+
+TypicalRuns TypicalRuns::with(ArrayRef<std::pair<Expr, Expr>> values) const {
+  TypicalRuns more = *this;
+  for (auto [symbol, value] : values)
+    for (auto [run, number] : llvm::zip_equal(more.runs, evaluate(value)))
+      run[*symbol.asSymbol()] = number;
+  return more;
+}

@@ -18,6 +18,8 @@ public:
   /// change no choice.
   static constexpr int64_t least = 1, most = 1 << 20;
   llvm::SmallVector<int64_t> evaluate(sym::Expr size) const;
+  /// The same runs of a part of the program, with values of further symbols.
+  TypicalRuns with(llvm::ArrayRef<std::pair<sym::Expr, sym::Expr>> values) const;
 
 private:
   using Values = llvm::StringMap<int64_t>;

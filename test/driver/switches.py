@@ -56,6 +56,8 @@ OF_SEGMENTS = {"segments"}
 OF_PRODUCTS = {"stream-columns", "inner-products"}
 # test/driver/variants.py tests that of tilings for different sizes.
 OF_SIZES = {"variants"}
+# test/codegen/chains.py tests that of stages that read each other's rows.
+OF_CHAINS = {"chains"}
 # test/codegen/attention_gradients.py tests that of gradients of softmax.
 OF_ATTENTION = {"reassociate"}
 # test/driver/side_by_side.py tests that of independent operators.
@@ -91,7 +93,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES
+    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

@@ -35,6 +35,8 @@ private:
   const PictureBox &box;
   Value target;
   unsigned rowDim;
+  /// The sizes in which the picture lies in memory, and its first element there.
+  SmallVector<Expr> stored, origin;
   VectorType vectorType;
   Value nothing;
   /// Elements of a row in one vector of every run; elements of a row of the picture.
@@ -45,7 +47,9 @@ private:
 
 PictureCopier::PictureCopier(Emission &emission, const PictureBox &box, Value target)
     : emission(emission), builder(emission.builder), location(emission.location), box(box), target(target),
-      rowDim(box.first.size() - 1),
+      rowDim(box.first.size() - 1), stored(tile::getStorageShape(box.type)),
+      origin(tile::getStorageIndex(
+          box.type, SmallVector<Expr>(box.first.size(), Expr::constant(emission.builder.getContext(), 0)))),
       vectorType(VectorType::get({box.lanes}, tile::getStorageType(box.type.getElementType()))),
       group(emission.getConstant(box.lanes * box.stride)), width(emission.getSize(box.type.getShape()[rowDim])) {
   Attribute outside = box.fill ? Attribute(box.fill) : Attribute(builder.getZeroAttr(vectorType.getElementType()));
@@ -85,7 +89,9 @@ void PictureCopier::copy() {
 /// Loops over the rows in the dimensions from `dim` on; `row` has the offsets of the outer dimensions.
 void PictureCopier::forRows(unsigned dim, Row row, llvm::function_ref<void(const Row &)> body) {
   Value size = emission.getSize(box.type.getShape()[dim]);
-  row.source = emission.multiply(row.source, size);
+  row.source = emission.multiply(row.source, emission.getSize(stored[dim]));
+  if (!origin[dim].isConstant(0))
+    row.source = emission.add(row.source, emission.getSize(origin[dim]));
   if (dim == rowDim)
     return body({emission.add(row.source, box.first[dim]), row.place, row.inside});
   emission.forRange(emission.getConstant(0), box.counts[dim], 1, [&](Value number) {

@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/DotProductKernels.h"
+#include "compiler/codegen/cpu/EmitChain.h"
 #include "compiler/codegen/cpu/EmitChoice.h"
 #include "compiler/codegen/cpu/EmitContraction.h"
 #include "compiler/codegen/cpu/EmitConvolution.h"
@@ -68,7 +69,9 @@ private:
     auto module = ModuleOp::create(builder, program.getLoc(), program.getSymName());
     builder.setInsertionPointToStart(module.getBody());
     auto variants = program.getTiling<tile::VariantsTilingAttr>();
+    auto chain = program.getTiling<tile::ChainTilingAttr>();
     LogicalResult emitted = variants ? emitVariants(builder, program, variants)
+                            : chain  ? emitStages(builder, program, chain)
                                      : LogicalResult(emitTiling(builder, program, program.getSymName()));
     program.erase();
     return emitted;
@@ -94,6 +97,29 @@ private:
     }
     codegen::Emission emission(builder, program, program.getSymName());
     codegen::emitChoice(variants, functions, emission);
+    emission.finish();
+    return success();
+  }
+
+  /// A function for each stage of a chain, and one that calls them tile by tile.
+  LogicalResult emitStages(OpBuilder builder, tile::ProgramOp program, tile::ChainTilingAttr tiling) {
+    std::string why;
+    FailureOr<tile::ChainForm> form = tile::ChainForm::get(program.getComputes(), why);
+    FailureOr<SmallVector<tile::StageProgram>> stages = tile::makeStages(*form, program);
+    if (failed(stages))
+      return failure();
+    FailureOr<tile::ChainTiles> tiles = tile::ChainTiles::get(*form, tiling, program, *stages);
+    if (failed(tiles))
+      return failure();
+    SmallVector<func::FuncOp> functions;
+    for (tile::StageProgram &stage : *stages) {
+      FailureOr<func::FuncOp> function = emitTiling(builder, *stage.program, stage.program->getSymName());
+      if (failed(function))
+        return failure();
+      functions.push_back(*function);
+    }
+    codegen::Emission emission(builder, program, program.getSymName());
+    codegen::emitChain(*form, *tiles, tiling, *stages, functions, emission);
     emission.finish();
     return success();
   }

@@ -195,11 +195,27 @@ LogicalResult TreeTilingAttr::verify(EmitError emitError, MicroKernelAttr, Array
   return success();
 }
 
+LogicalResult EdgeAttr::verify(EmitError emitError, int64_t level, int64_t elements, bool) {
+  return success(succeeded(verifySize(emitError, "level", level)) &&
+                 succeeded(verifySize(emitError, "elements", elements)));
+}
+
+LogicalResult ChainTilingAttr::verify(EmitError emitError, ArrayRef<Attribute> stages, ArrayRef<EdgeAttr> edges,
+                                      int64_t leastTiles) {
+  if (stages.size() < 2 || edges.size() + 1 != stages.size())
+    return emitError() << "a chain has several stages and an edge between each two, not " << stages.size()
+                       << " stages and " << edges.size() << " edges";
+  for (Attribute stage : stages)
+    if (!isa<ContractionTilingAttr, ConvolutionTilingAttr, WindowTilingAttr>(stage))
+      return emitError() << "a stage of a chain is a contraction, a convolution or a window, not " << stage;
+  return verifySize(emitError, "least_tiles", leastTiles);
+}
+
 /// Refuses what is no tiling for all sizes.
 static LogicalResult verifyTiling(EmitError emitError, StringRef what, Attribute tiling) {
   if (isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
-          WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, TreeTilingAttr, OpaqueTilingAttr>(
-          tiling))
+          WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, TreeTilingAttr, ChainTilingAttr,
+          OpaqueTilingAttr>(tiling))
     return success();
   return emitError() << what << " needs a tiling, not " << tiling;
 }

@@ -50,20 +50,34 @@ static sym::Expr product(MLIRContext *context, ArrayRef<sym::Expr> factors) {
   return result;
 }
 
-sym::Expr getStorageElements(graph::TensorType type) {
+SmallVector<sym::Expr> getStorageShape(graph::TensorType type) {
   if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout()))
-    return product(type.getContext(), panels.getStorageShape(type.getShape()));
+    return panels.getStorageShape(type.getShape());
+  if (auto box = dyn_cast_or_null<BoxAttr>(type.getLayout()))
+    return SmallVector<sym::Expr>(box.getShape());
+  return SmallVector<sym::Expr>(type.getShape());
+}
+
+SmallVector<sym::Expr> getStorageIndex(graph::TensorType type, ArrayRef<sym::Expr> indices) {
+  if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout()))
+    return panels.getStorageIndex(indices);
+  SmallVector<sym::Expr> position(indices);
+  if (auto box = dyn_cast_or_null<BoxAttr>(type.getLayout()))
+    for (auto [index, first] : llvm::zip_equal(position, box.getFirst()))
+      index = index + first;
+  return position;
+}
+
+bool hasStrides(graph::TensorType type) { return !type.getLayout() || isa<BoxAttr>(type.getLayout()); }
+
+sym::Expr getStorageElements(graph::TensorType type) {
   if (isa_and_nonnull<graph::PackedAttr>(type.getLayout()))
     return graph::PackedAttr::getStorageSize(type);
-  return product(type.getContext(), type.getShape());
+  return product(type.getContext(), getStorageShape(type));
 }
 
 sym::Expr getLinearIndex(graph::TensorType type, ArrayRef<sym::Expr> indices) {
-  SmallVector<sym::Expr> shape(type.getShape()), position(indices);
-  if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout())) {
-    shape = panels.getStorageShape(type.getShape());
-    position = panels.getStorageIndex(indices);
-  }
+  SmallVector<sym::Expr> shape = getStorageShape(type), position = getStorageIndex(type, indices);
   sym::Expr result = sym::Expr::constant(type.getContext(), 0);
   for (auto [extent, index] : llvm::zip_equal(shape, position))
     result = result * extent + index;

@@ -31,6 +31,14 @@ llvm::APInt getStoredScalar(mlir::Type elementType, const llvm::APInt &bits);
 /// The elements that a tensor occupies, its layout's padding included.
 sym::Expr getStorageElements(graph::TensorType type);
 
+/// The dimensions in which a tensor is stored row-major, its layout's padding included, and the position in them of the
+/// element at `indices`.
+llvm::SmallVector<sym::Expr> getStorageShape(graph::TensorType type);
+llvm::SmallVector<sym::Expr> getStorageIndex(graph::TensorType type, llvm::ArrayRef<sym::Expr> indices);
+
+/// Whether neighbours along each dimension are equally far apart in memory: row-major, or a box of what is.
+bool hasStrides(graph::TensorType type);
+
 /// The linear position in memory of the element at `indices`, its layout applied.
 sym::Expr getLinearIndex(graph::TensorType type, llvm::ArrayRef<sym::Expr> indices);
 

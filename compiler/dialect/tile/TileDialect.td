@@ -40,4 +40,18 @@ def Tile_PanelsAttr : AttrDef<Tile_Dialect, "Panels"> {
   }];
 }
 
+def Tile_BoxAttr : AttrDef<Tile_Dialect, "Box"> {
+  let mnemonic = "box";
+  let summary = "a tensor that is a box of a larger one";
+  let description = [{
+    The larger tensor has `shape` and is row-major; the box begins at its element `first`.
+    ```mlir
+    !graph.tensor<[1, 96, 4, 112], f32, #tile.box<first = [0, 0, 2, 0], shape = [1, 96, 6, 112]>>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::freestone::sym::Expr">:$first,
+                        ArrayRefParameter<"::freestone::sym::Expr">:$shape);
+  let assemblyFormat = "`<` `first` `=` `[` $first `]` `,` `shape` `=` `[` $shape `]` `>`";
+}
+
 #endif // FREESTONE_COMPILER_DIALECT_TILE_TILEDIALECT_TD

@@ -1,0 +1,104 @@
+#include "compiler/tile/TileChain.h"
+
+#include "compiler/plan/ChainTiles.h"
+#include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/Traffic.h"
+#include "compiler/tile/Cost.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+/// The part of transfers that computing does not hide.
+static constexpr double exposed = 0.5;
+/// Of a stage in a tile: its call, offsets of taps, and the scratch that it clears.
+static constexpr double secondsOfCall = 0.5e-6;
+/// The part of their peak that micro-kernels and what follows on their elements reach together.
+static constexpr double partOfPeak = 0.5;
+
+/// Bytes a second that one unit reads and writes at the nearest level that holds so many, in half of it.
+static double getRate(double bytes, const DeviceDescription &device) {
+  for (size_t level = 1; level < device.memoryLevels.size(); ++level) {
+    const MemoryLevel &memory = device.memoryLevels[level];
+    if (bytes <= double(memory.bytes) / std::max(1u, level + 1 == device.memoryLevels.size() ? memory.sharedBy : 1) / 2)
+      return device.getBandwidth(level);
+  }
+  return device.getMemoryCopyBandwidth();
+}
+
+double tile::getSecondsApart(double bytes, const DeviceDescription &device) {
+  return exposed * 2 * bytes / getRate(2 * bytes, device);
+}
+
+static double getBytes(Value tensor, llvm::function_ref<double(Expr)> valueOf) {
+  return valueOf(getStorageBytes(cast<graph::TensorType>(tensor.getType())));
+}
+
+/// The operations of one stage's anchor, as multiply-adds.
+static double countPoints(const ChainStage &stage, llvm::function_ref<double(Expr)> valueOf) {
+  ComputeOp anchor = stage.getAnchor();
+  return valueOf(getNumPoints(anchor.getExtents(), anchor.getContext()));
+}
+
+/// The cost of a chain with all edges at one level; rows are kept where that is faster than to compute them again.
+static ChainCost estimate(const ChainForm &form, size_t level, const DeviceDescription &device,
+                          llvm::function_ref<double(Expr)> valueOf) {
+  ChainCost cost;
+  size_t count = form.stages.size() - 1;
+  MLIRContext *context = ComputeOp(form.stages.front().getAnchor()).getContext();
+  double rate = device.getBandwidth(level - 1), farRate = device.getBandwidth(std::max<size_t>(level - 1, 1));
+  auto getEdge = [&](unsigned edge, bool kept) {
+    auto type = cast<graph::TensorType>(form.getIntermediate(edge).getType());
+    int64_t bytes = getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+    // The other half holds what passes by.
+    int64_t elements = device.memoryLevels[level - 1].bytes / 2 / bytes / int64_t(count);
+    return EdgeAttr::get(context, level, elements, kept);
+  };
+  for (unsigned edge = 0; edge < count; ++edge)
+    cost.edges.push_back(getEdge(edge, true));
+  ChainTiles tiles = ChainTiles::get(form, cost.edges, leastTilesOfChain);
+  double step = std::max(1.0, valueOf(tiles.rowStep)), number = std::max(1.0, valueOf(tiles.tiles));
+  double slabs = 0;
+  for (unsigned edge = 0; edge < count; ++edge)
+    slabs += valueOf(tiles.between[edge]) * 4;
+  // What no longer fits is fetched from the level behind.
+  if (slabs > double(device.memoryLevels[level - 1].bytes))
+    rate = device.getBandwidth(level);
+  double rowsPerStep = step;
+  for (unsigned edge = count; edge-- > 0;) {
+    const ChainStage &stage = form.stages[edge], &reader = form.stages[edge + 1];
+    double bytes = getBytes(form.getIntermediate(edge), valueOf), read = rowsPerStep * double(reader.stride);
+    double again = std::max(0.0, double(reader.span - reader.stride)) / std::max(1.0, read);
+    double keeping = exposed * 2 * bytes * again / farRate;
+    double computing = again * countPoints(stage, valueOf) / (partOfPeak * device.getMultiplyAdds(32));
+    bool isKept = again > 0 && keeping < computing;
+    cost.edges[edge] = getEdge(edge, isKept);
+    cost.seconds += exposed * 2 * bytes / rate + std::min(keeping, computing);
+    rowsPerStep = isKept ? read : read + double(reader.span - reader.stride);
+  }
+  for (const ChainStage &stage : form.stages) {
+    cost.seconds += number * secondsOfCall;
+    // Operands that do not depend on rows are read in each tile.
+    for (ComputeOp compute : stage.computes)
+      for (auto [input, tensor] : llvm::enumerate(compute.getInputs())) {
+        bool hasRows = llvm::any_of(getIndices(compute, input), [&](Expr index) {
+          return llvm::is_contained(getLoops(index), stage.getRowLoop());
+        });
+        double bytes = hasRows ? 0 : getBytes(tensor, valueOf);
+        cost.seconds += exposed * (number - 1) * bytes / getRate(bytes, device);
+      }
+  }
+  return cost;
+}
+
+ChainCost tile::chooseEdges(const ChainForm &form, const DeviceDescription &device,
+                            llvm::function_ref<double(Expr)> valueOf) {
+  std::optional<ChainCost> best;
+  for (size_t level = 1; level <= std::min<size_t>(2, device.memoryLevels.size()); ++level) {
+    ChainCost cost = estimate(form, level, device, valueOf);
+    if (!best || cost.seconds < best->seconds)
+      best = std::move(cost);
+  }
+  return *best;
+}
