@@ -93,8 +93,8 @@ typedef struct freestone_compiler_result {
 } freestone_compiler_result;
 
 // A tensor for the interpreter: C-contiguous, little-endian, i1 as one byte 0/1 an element. The elements of a sequence
-// are several tensors of one name, in order; among the outputs, one of rank -1 without data comes before them. An
-// optional sequence that is not there is one without a type.
+// are several tensors of one name, in order; one of rank -1 without data comes before them, as it must where there are
+// none. An optional sequence that is not there is one without a type; as an input it may be left out.
 typedef struct freestone_plain_tensor {
   const char *name; // name of the graph's input or output
   const char *type; // as in MLIR: f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 i1

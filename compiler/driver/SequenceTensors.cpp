@@ -24,6 +24,7 @@ static void describeSequence(const SequencePort &port, std::vector<runtime::Tens
                                                             : runtime::ValueKind::OptionalSequence;
   tensor.openAxes = port.openAxes;
   tensor.openNames = port.openNames;
+  tensor.lacking = port.lacking;
   tensor.sizes = find(port.sizes);
   tensor.presence = find(port.presence);
   for (int64_t part : {tensor.sizes, tensor.presence})
@@ -113,7 +114,9 @@ std::string InputBinder::view(size_t index) {
 std::string InputBinder::viewElements(size_t index, ArrayRef<freestone_plain_tensor> found) {
   const runtime::TensorInfo &info = entry.inputs[index];
   runtime::Sequence &sequence = sequences[index].emplace();
-  if (found.size() == 1 && !found.front().type) {
+  bool isGiven = llvm::any_of(given, [&](const freestone_plain_tensor &tensor) { return info.name == tensor.name; });
+  bool isLeftOut = !isGiven && info.kind == runtime::ValueKind::OptionalSequence;
+  if (isLeftOut || (found.size() == 1 && !found.front().type)) {
     sequence.isAbsent = true;
     return info.kind == runtime::ValueKind::Sequence ? "input '" + info.name + "' is not optional" : "";
   }

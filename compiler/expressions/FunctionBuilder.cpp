@@ -152,6 +152,28 @@ bool FunctionBuilder::makeAtMost(Expr lhs, Expr rhs, const Twine &what) {
   return true;
 }
 
+bool FunctionBuilder::requireAtEntry(Expr lhs, Expr rhs, const Twine &what) {
+  lhs = current(lhs);
+  rhs = current(rhs);
+  if (regions || facts.dependsOnData(lhs) || facts.dependsOnData(rhs))
+    return false;
+  std::string text = describe(what);
+  SizeFacts::Learnt learnt = facts.learnEqual(lhs, rhs, text);
+  if (learnt.outcome == SizeFacts::Outcome::Substitute)
+    substitute(learnt.symbol, learnt.replacement, text);
+  return learnt.outcome != SizeFacts::Outcome::Contradiction && learnt.outcome != SizeFacts::Outcome::CheckLater;
+}
+
+std::optional<bool> FunctionBuilder::assumeAtEntry(Expr condition, const Twine &what) {
+  constexpr int64_t great = 1 << 10;
+  llvm::StringMap<int64_t> values;
+  Expr value = current(condition).substitute([&](StringRef name) -> std::optional<Expr> {
+    return size(values.try_emplace(name, great + values.size()).first->second);
+  });
+  std::optional<int64_t> holds = value.asConstant();
+  return holds && requireAtEntry(condition, value, what) ? std::optional(*holds != 0) : std::nullopt;
+}
+
 void FunctionBuilder::substitute(StringRef symbol, Expr replacement, const Twine &text) {
   auto replace = [&](StringRef name) -> std::optional<Expr> {
     return name == symbol ? std::optional(replacement) : std::nullopt;

@@ -36,6 +36,11 @@ public:
   using GraphBuilder::makeEqual;
   /// By proof, or by a check at entry. Never required in regions that may not run, nor of data-dependent sizes.
   bool makeAtMost(Expr lhs, Expr rhs, const llvm::Twine &what) override;
+  /// Goes on as if two sizes were equal, and checks that at entry; false where entry can't tell, in regions that may
+  /// not run and for data-dependent sizes. `what` names the first one.
+  bool requireAtEntry(Expr lhs, Expr rhs, const llvm::Twine &what);
+  /// Takes a condition, which is 0 or 1, to be what it is for great sizes, as above; nothing where entry can't tell.
+  std::optional<bool> assumeAtEntry(Expr condition, const llvm::Twine &what);
   /// Renames sizes whose equality is only checked at entry.
   Tensor conform(Tensor x, llvm::ArrayRef<Expr> shape, const llvm::Twine &what) override;
   Expr freshCount(llvm::StringRef stem, Expr most) override;

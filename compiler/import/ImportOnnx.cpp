@@ -216,11 +216,9 @@ void ModelImport::importSequence(const onnx::ValueInfoProto &info, const StringS
                           "elements of type " + onnxTypeName(element->elem_type()) + " are not supported");
   std::optional<int64_t> rank =
       element->has_shape() ? std::optional<int64_t>(element->shape().dim_size()) : rankOfInserted(graph, info.name());
-  if (!rank)
-    return addUnsupported("input", info.name(), "the rank of its elements is not known; declare their shape");
   if (options.keepWeights)
     return addUnsupported("input", info.name(), "a model that is trained takes no " + typeText(info.type()));
-  SequenceInput input = describeInput(*builder, info, *rank, tensorSizes);
+  SequenceInput input = describeInput(*builder, info, rank, tensorSizes);
   sequenceInputs.push_back({input, addInput(info.name(), input.stack)});
 }
 
@@ -404,8 +402,8 @@ void ModelImport::reportPorts() {
       port.kind = kindName(sequence->kind);
     if (graph::TensorType type = portType(info.name(), isSequence ? &*sequence : nullptr)) {
       port.type = typeName(type.getElementType());
-      for (Expr extent : type.getShape().drop_front(isSequence ? 1 : 0))
-        port.shape.push_back(extent.str());
+      for (auto [axis, extent] : enumerate(type.getShape().drop_front(isSequence ? 1 : 0)))
+        port.shape.push_back(extent.str() + (isSequence && int64_t(axis) < sequence->lacking ? "?" : ""));
     }
     ports.push_back(std::move(port));
   };

@@ -73,6 +73,8 @@ struct SequencePort {
   /// x i64.
   std::vector<int64_t> openAxes = {};
   std::vector<std::string> openNames = {};
+  /// So many of the first dimensions, all of them open, may an element lack; its sizes there are -1.
+  int64_t lacking = 0;
   std::string sizes = {};
   /// The bool that tells whether an optional sequence is there.
   std::string presence = {};

@@ -14,12 +14,13 @@ ModelValue ModelValue::sequence(std::vector<ModelValue> elements) {
   return value;
 }
 
-ModelValue ModelValue::stacked(Tensor stack, Tensor sizes, SmallVector<OpenSize> open) {
+ModelValue ModelValue::stacked(Tensor stack, Tensor sizes, SmallVector<OpenSize> open, int64_t lacking) {
   ModelValue value;
   value.kind = Kind::Sequence;
   value.tensor = stack;
   value.sizes = sizes;
   value.open = std::move(open);
+  value.lacking = lacking;
   return value;
 }
 

@@ -26,8 +26,10 @@ struct ModelValue {
   static ModelValue sequence(std::vector<ModelValue> elements);
   /// A sequence of tensors in a tensor, along its first dimension: its length may depend on the run. Along the open
   /// dimensions of its elements the stack has room for the greatest, and `sizes`, [length, open dimensions] x i64,
-  /// tells how much of it each one takes.
-  static ModelValue stacked(Tensor stack, Tensor sizes = {}, llvm::SmallVector<OpenSize> open = {});
+  /// tells how much of it each one takes. Elements may lack the first `lacking` dimensions, which are open: their sizes
+  /// there are -1, and they take one place.
+  static ModelValue stacked(Tensor stack, Tensor sizes = {}, llvm::SmallVector<OpenSize> open = {},
+                            int64_t lacking = 0);
   static ModelValue optional(std::vector<ModelValue> content);
   /// An optional tensor that only the run knows: the only element of a stacked sequence, or none.
   static ModelValue stackedOptional(ModelValue sequence);
@@ -36,7 +38,7 @@ struct ModelValue {
 
   bool isStacked() const { return kind == Kind::Sequence && tensor; }
   /// A stacked optional as the sequence of its content.
-  ModelValue content() const { return stacked(tensor, sizes, open); }
+  ModelValue content() const { return stacked(tensor, sizes, open, lacking); }
   /// Whether all of it was built.
   bool isBuilt() const;
 
@@ -44,6 +46,7 @@ struct ModelValue {
   /// Of a sequence or an optional: the stack of its elements, instead of these.
   Tensor tensor, sizes;
   llvm::SmallVector<OpenSize> open;
+  int64_t lacking = 0;
   /// Of a sequence: its elements. Of an optional: at most one.
   std::vector<ModelValue> elements;
   /// Of an optional: whether it has the element that is there; null: it has.

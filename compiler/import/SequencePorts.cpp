@@ -49,7 +49,7 @@ static void nameTensors(SequencePort &port) {
 }
 
 ModelValue SequenceInput::value(Tensor stack, Tensor sizes, Tensor presence) const {
-  ModelValue sequence = ModelValue::stacked(stack, sizes, open);
+  ModelValue sequence = ModelValue::stacked(stack, sizes, open, port.lacking);
   if (port.kind == SequencePort::Kind::Optional)
     return ModelValue::stackedOptional(sequence);
   return presence ? ModelValue::optionalSequence(sequence, presence) : sequence;
@@ -66,16 +66,17 @@ std::optional<int64_t> importer::rankOfInserted(const onnx::GraphProto &graph, S
   return std::nullopt;
 }
 
-SequenceInput importer::describeInput(ModelBuilder &builder, const onnx::ValueInfoProto &info, int64_t rank,
-                                      const StringSet<> &tensorSizes) {
+SequenceInput importer::describeInput(ModelBuilder &builder, const onnx::ValueInfoProto &info,
+                                      std::optional<int64_t> rank, const StringSet<> &tensorSizes) {
   const onnx::TypeProto::Tensor &element = *elementTypeOf(info.type());
   SizeFacts &facts = builder.sizeFacts();
   SequenceInput input;
   input.port = {info.name(), /*isInput=*/true, kindOf(info.type())};
   bool isOptional = input.port.kind == SequencePort::Kind::Optional;
+  input.port.lacking = rank ? 0 : mostDimensions;
   sym::Interval lengths = isOptional ? sym::Interval{0, 1} : sym::Interval::size();
   Shape shape = {facts.fresh(info.name() + "_length", SymbolOrigin::Dimension, lengths)};
-  for (int axis = 0; axis < rank; ++axis) {
+  for (int axis = 0; axis < rank.value_or(mostDimensions); ++axis) {
     const auto &dim =
         element.has_shape() ? element.shape().dim(axis) : onnx::TensorShapeProto::Dimension::default_instance();
     if (dim.has_dim_value() && dim.dim_value() >= 0) {
@@ -87,7 +88,7 @@ SequenceInput importer::describeInput(ModelBuilder &builder, const onnx::ValueIn
                                                sym::Interval::size())
                                  : facts.dimension(name));
     // A single element has no other beside it.
-    if (!isOptional && !tensorSizes.contains(name)) {
+    if (!rank || (!isOptional && !tensorSizes.contains(name))) {
       input.open.push_back({axis, name});
       input.port.openAxes.push_back(axis);
       input.port.openNames.push_back(name);
@@ -130,6 +131,7 @@ SmallVector<std::pair<std::string, Tensor>> importer::describeOutput(ModelBuilde
   for (const OpenSize &open : form->stack->open)
     port.openAxes.push_back(open.axis);
   port.openNames.resize(port.openAxes.size());
+  port.lacking = form->stack->lacking;
   nameTensors(port);
   Values tensors = flatten(builder, value, *form);
   if (tensors.empty())

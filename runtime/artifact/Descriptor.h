@@ -19,7 +19,7 @@
 namespace freestone::runtime {
 
 /// Incremented whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
-constexpr int64_t descriptorVersion = 8;
+constexpr int64_t descriptorVersion = 9;
 
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
@@ -72,6 +72,7 @@ struct TensorInfo {
   std::vector<std::string> openNames = {};
   int64_t sizes = -1; ///< of a stack with open dimensions: the input (output) [length, open dimensions] x i64 with them
   int64_t presence = -1; ///< of an optional sequence: the input (output) [] x i1 that tells whether it is there
+  int64_t lacking = 0;   ///< so many of the first dimensions, all open, may an element lack; its sizes there are -1
 
   bool isStack() const { return kind != ValueKind::Tensor && kind != ValueKind::Part; }
 };

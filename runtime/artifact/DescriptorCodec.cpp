@@ -49,6 +49,7 @@ void visitFields(auto &visit, Either<TensorInfo> auto &tensor) {
   visit("buffer", tensor.buffer);
   visit("open-axes", tensor.openAxes);
   visit("open-names", tensor.openNames);
+  visit("lacking", tensor.lacking);
   visit("sizes", tensor.sizes);
   visit("presence", tensor.presence);
 }

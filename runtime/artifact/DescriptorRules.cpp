@@ -204,6 +204,9 @@ void Rules::checkStacks(const Entry &entry, const std::vector<TensorInfo> &tenso
     require(rank >= 0, "is a stack without a length");
     require(tensor.isStack() || (tensor.openAxes.empty() && tensor.sizes == -1 && tensor.presence == -1),
             "is no stack, but has its properties");
+    bool areOpen = tensor.lacking >= 0 && tensor.lacking <= static_cast<int64_t>(tensor.openAxes.size()) &&
+                   (tensor.lacking == 0 || tensor.openAxes[tensor.lacking - 1] == tensor.lacking - 1);
+    require(areOpen, "lacks dimensions that are not open");
     for (size_t i = 0; i < tensor.openAxes.size(); ++i)
       require(tensor.openAxes[i] >= (i ? tensor.openAxes[i - 1] + 1 : 0) && tensor.openAxes[i] < rank,
               "is open along a dimension that it does not have");

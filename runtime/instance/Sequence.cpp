@@ -171,17 +171,25 @@ Status freestone::runtime::viewSequence(std::span<const DLTensor> elements, cons
   if (info.kind == ValueKind::Optional && elements.size() > 1)
     return {Code::Mismatch, "input '" + info.name + "' is optional: it takes one tensor or none, not " +
                                 std::to_string(elements.size())};
-  TensorInfo element;
-  element.name = info.name;
-  element.dtype = info.dtype;
-  element.shape.assign(info.shape.begin() + 1, info.shape.end());
   std::vector<TensorView> views(elements.size());
+  std::vector<int64_t> lacks(elements.size());
+  int64_t rank = static_cast<int64_t>(info.shape.size()) - 1;
   for (size_t i = 0; i < elements.size(); ++i) {
     std::string what = "element " + std::to_string(i) + " of input";
+    if (info.lacking > 0 && (elements[i].ndim > rank || elements[i].ndim < rank - info.lacking))
+      return {Code::Mismatch, what + " '" + info.name + "' must have " + std::to_string(rank - info.lacking) + " to " +
+                                  std::to_string(rank) + " dimensions, but has " + std::to_string(elements[i].ndim)};
+    lacks[i] = info.lacking > 0 ? rank - elements[i].ndim : 0;
+    TensorInfo element;
+    element.name = info.name;
+    element.dtype = info.dtype;
+    element.shape.assign(info.shape.begin() + 1 + lacks[i], info.shape.end());
     if (Status status = viewTensor(elements[i], element, what.c_str(), views[i]); !status.ok())
       return status;
+    views[i].shape.insert(views[i].shape.begin(), lacks[i], 1);
   }
   sequence.elements = std::move(views);
+  sequence.lacks = std::move(lacks);
   sequence.isAbsent = false;
   return {};
 }
@@ -217,13 +225,13 @@ void freestone::runtime::pack(const Sequence &sequence, const TensorInfo &info, 
 }
 
 void freestone::runtime::packSizes(const Sequence &sequence, const TensorInfo &info, int64_t *sizes) {
-  for (const TensorView &element : sequence.elements)
+  for (size_t i = 0; i < sequence.elements.size(); ++i)
     for (int64_t axis : info.openAxes)
-      *sizes++ = element.shape[axis];
+      *sizes++ = axis < sequence.lacks[i] ? -1 : sequence.elements[i].shape[axis];
 }
 
-TensorView freestone::runtime::elementOf(const TensorInfo &info, const TensorView &stack, const int64_t *sizes,
-                                         int64_t index) {
+/// An element in the stack's dimensions.
+static TensorView placeOf(const TensorInfo &info, const TensorView &stack, const int64_t *sizes, int64_t index) {
   TensorView element;
   element.shape.assign(stack.shape.begin() + 1, stack.shape.end());
   int64_t room = dtypeBytes(info.dtype);
@@ -231,7 +239,8 @@ TensorView freestone::runtime::elementOf(const TensorInfo &info, const TensorVie
     room *= dim;
   for (size_t i = 0; i < info.openAxes.size(); ++i) {
     int64_t &dim = element.shape[info.openAxes[i]];
-    dim = std::clamp<int64_t>(sizes[index * info.openAxes.size() + i], 0, dim);
+    int64_t size = sizes[index * info.openAxes.size() + i];
+    dim = std::clamp<int64_t>(size < 0 && info.openAxes[i] < info.lacking ? 1 : size, 0, dim);
   }
   element.bytes = dtypeBytes(info.dtype);
   for (int64_t dim : element.shape)
@@ -240,12 +249,22 @@ TensorView freestone::runtime::elementOf(const TensorInfo &info, const TensorVie
   return element;
 }
 
+TensorView freestone::runtime::elementOf(const TensorInfo &info, const TensorView &stack, const int64_t *sizes,
+                                         int64_t index) {
+  TensorView element = placeOf(info, stack, sizes, index);
+  int64_t lacks = 0;
+  while (lacks < info.lacking && sizes[index * info.openAxes.size() + lacks] < 0)
+    ++lacks;
+  element.shape.erase(element.shape.begin(), element.shape.begin() + lacks);
+  return element;
+}
+
 void freestone::runtime::compact(const TensorInfo &info, const TensorView &stack, const int64_t *sizes) {
   if (info.openAxes.empty())
     return;
   std::span<const int64_t> room = std::span(stack.shape).subspan(1);
   for (int64_t index = 0; index < stack.shape[0]; ++index) {
-    TensorView element = elementOf(info, stack, sizes, index);
+    TensorView element = placeOf(info, stack, sizes, index);
     if (element.bytes > 0)
       copyBox(static_cast<char *>(element.data), static_cast<const char *>(element.data), element.shape, room,
               element.shape, dtypeBytes(info.dtype));

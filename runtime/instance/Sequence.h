@@ -8,7 +8,8 @@ namespace freestone::runtime {
 
 /// What the caller has given for an input that is a sequence or an optional.
 struct Sequence {
-  std::vector<TensorView> elements;
+  std::vector<TensorView> elements; ///< of the stack's dimensions; those that one lacks are 1
+  std::vector<int64_t> lacks;       ///< how many of the first dimensions each element lacks
   bool isAbsent = false; ///< an optional sequence that is not there
 };
 
@@ -25,7 +26,7 @@ Status layOutStacks(const Entry &entry, std::span<const std::optional<Sequence>>
 void *inPlace(const Sequence &sequence, const TensorView &stack);
 /// Copies the elements into a stack; what is behind their ends becomes 0.
 void pack(const Sequence &sequence, const TensorInfo &info, const TensorView &stack, char *memory);
-/// Writes the sizes of the elements along the open dimensions.
+/// Writes the sizes of the elements along the open dimensions, -1 along those that one lacks.
 void packSizes(const Sequence &sequence, const TensorInfo &info, int64_t *sizes);
 
 /// Moves the elements of a stack so that each one lies contiguously, where its place in the stack begins. `sizes` are

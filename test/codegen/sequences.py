@@ -106,6 +106,14 @@ CASES = {
     "parts (float[n, 2] x, int64 l) => (seq(float[k, 2]) y) { y = SplitToSequence<axis = 0>(x, l) }": [
         ({"x": Y, "l": i64(l)[0]}, {"y": [Y[i : i + l] for i in range(0, 6, l)]}) for l in (1, 4, 6, 9)
     ],
+    # Elements of several ranks, at a place that data determine, and of any rank.
+    "ranks (seq(float) s, float[n, 2] x, int64 p) => (seq(float[]) y) { t = SequenceInsert(s, x, p) z = Constant<value_int = 0>() y = SequenceErase(t, z) }": [
+        ({"s": s, "x": X, "p": i64(p)[0]}, {"y": with_inserted(s, p, X)[1:]}) for s, p in (([X[0, 0], X[1, 1]], 1), ([X[0, 0]], 0), ([], 0))
+    ],
+    "any (seq(float[]) s, int64 p, float[n, 2] x) => (seq(float[]) y, int64 l) { v = Neg(x) y = SequenceInsert(s, v, p) l = SequenceLength(s) }": [
+        ({"s": s, "p": i64(1)[0], "x": X}, {"y": with_inserted(s, 1, -X), "l": i64(len(s))[0]})
+        for s in ([X[0], X[0, 0]], [Y[None], X, Y[:, 0], Y[0, 0]], [np.ones((1, 2, 3, 1, 2), np.float32), np.ones((0, 3), np.float32)])
+    ],
     "single (float[n, 2] x) => (seq(float[2]) y) { y = SplitToSequence<axis = 0, keepdims = 0>(x) }": [({"x": Y}, {"y": list(Y)})],
 }
 # These are no text of ONNX's parser: optional inputs.
@@ -118,6 +126,21 @@ VECTOR = X[:, 0].copy()
 CASES[OPTIONAL] = [
     ({"o": [VECTOR], "x": VECTOR}, {"y": 2 * VECTOR, "h": np.array(True)}),
     ({"o": None, "x": VECTOR}, {"y": -VECTOR, "h": np.array(False)}),
+]
+
+
+# What a loop carries begins as an optional sequence, and gets elements of a greater rank.
+CASES["""begun (int64 m, optional(seq(float)) o) => (seq(float[]) y) {
+    y = Loop<body = b (int64 i, bool c, optional(seq(float)) p) => (bool d, seq(float[]) t) {
+        d = Identity(c) h = OptionalHasElement(p)
+        s = If<then_branch = a () => (seq(float) v) { v = OptionalGetElement(p) },
+               else_branch = e () => (seq(float) u) { z = Constant<value_float = 7.0>() u = SequenceConstruct(z) }>(h)
+        five = Constant<value_floats = [1.0, 2.0, 3.0, 4.0, 5.0]>() one = Constant<value_ints = [1]>()
+        zero = Constant<value_ints = [0]>() j = Add(i, one) f = Slice(five, zero, j) t = SequenceInsert(s, f)
+    }>(m, , o)
+}"""] = [
+    ({"m": i64(m)[0], "o": o}, {"y": [*(o or [np.float32(7)] * (o is None)), *(np.arange(1, min(i + 2, 6)) for i in range(m))]})
+    for m, o in ((3, None), (6, [np.float32(2), np.float32(3)]), (1, []), (0, [np.float32(2)]))
 ]
 
 
@@ -193,6 +216,8 @@ def main():
     refuse(folder, OPTIONAL, {"o": [VECTOR, VECTOR], "x": VECTOR}, "takes one tensor or none, not 2")
     larger = "larger (float[n] x, int64 m) => (seq(float[k]) y) { s = SequenceConstruct(x) last = Constant<value_int = -1>() y = Loop<body = b (int64 i, bool c, seq(float[k]) s) => (bool d, seq(float[k]) t) { d = Identity(c) e = SequenceAt(s, last) f = Concat<axis = 0>(e, x) t = SequenceInsert(s, f) }>(m, , s) }"
     refuse(folder, larger, {"x": VECTOR, "m": i64(3)[0]}, "gets larger elements in each iteration")
+    anything = next(text for text in CASES if text.startswith("any "))
+    refuse(folder, anything, {"s": [np.ones((1,) * 6, np.float32)], "p": i64(0)[0], "x": X}, "element 0 of input 's' must have 0 to 5 dimensions, but has 6")
     print(f"{len(CASES)} graphs give what they should")
 
 

@@ -362,14 +362,72 @@ TEST(Operator, SequencesAmongTheInputsAreStacks) {
   EXPECT_EQ(model.outputShape(0), "r, w, 3");
 }
 
+TEST(Operator, ElementsOfASequenceMayDifferInRank) {
+  Imported model =
+      importText(R"(agraph (seq(float[n]) s, float[m, 3] x, seq(float[]) t) => (seq(float[]) y, seq(float[]) z) {
+    y = SequenceInsert(s, x) z = Identity(t)
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(0), "max(m, 1)?, max(n, 3)");
+  const SequencePort &any = model.model.sequences[1], &made = model.model.sequences[2];
+  EXPECT_EQ(any.lacking, 5);
+  EXPECT_EQ(any.openAxes.size(), 5u);
+  EXPECT_EQ(made.lacking, 1);
+  EXPECT_EQ(made.openAxes, (std::vector<int64_t>{0, 1}));
+}
+
+TEST(Operator, ProgramsAreForGreatSizesWhereThoseDecideARank) {
+  auto assertionsOf = [](Imported &model) {
+    auto list = model.main()->getAttrOfType<mlir::ArrayAttr>("graph.assertions");
+    return list ? list.size() : 0;
+  };
+  Imported squeezed = importText("agraph (float[n, 1] x) => (float[m] y) { y = Squeeze(x) }");
+  ASSERT_TRUE(squeezed.model.module) << squeezed.reason();
+  EXPECT_EQ(squeezed.outputShape(), "n");
+  EXPECT_EQ(assertionsOf(squeezed), 1u);
+  const std::string branches = R"(agraph (int64[1] d, float[d] x) => (float[p] y) {
+    one = Constant<value_int = 1>() is = Equal(d, one) r = Expand(x, d)
+    y = If(is) <then_branch = a () => (float[q] t) { none = Constant<value_float = 0.0>() t = Identity(none) },
+                else_branch = b () => (float[s] e) { e = Neg(r) }>
+  })";
+  Imported chosen = importText(branches);
+  ASSERT_TRUE(chosen.model.module) << chosen.reason();
+  EXPECT_EQ(chosen.count<graph::IfOp>(), 0);
+  EXPECT_EQ(chosen.outputShape(), "d_0");
+  EXPECT_GE(assertionsOf(chosen), 1u);
+  ImportOptions one;
+  one.dimBounds = {{"n", 1, 1, 1}};
+  Imported scalar = importText("agraph (float[n, 1] x) => (float[m] y) { y = Squeeze(x) }", one);
+  ASSERT_TRUE(scalar.model.module) << scalar.reason();
+  EXPECT_EQ(scalar.outputShape(), "");
+  Imported data = importText("agraph (float[n] x) => (int64 y) { p = NonZero(x) y = Squeeze(p) }");
+  EXPECT_NE(data.reason().find("which only the run knows"), std::string::npos) << data.reason();
+}
+
+TEST(Operator, LoopsEndBeforeWhatTheyCollectChangesItsShape) {
+  Imported model = importText(R"(agraph (int64 m, bool c, float[1] x) => (float[1] y, float[k, 1] all) {
+    y, all = Loop(m, c, x) <body = b (int64 i, bool d, float[1] p) => (bool e, float[1] q, float[1] v) {
+      e = Identity(d) five = Constant<value_floats = [1.0, 2.0, 3.0, 4.0, 5.0]>() one = Constant<value_ints = [1]>()
+      zero = Constant<value_ints = [0]>() start = Unsqueeze(i, zero) end = Add(start, one)
+      part = Slice(five, start, end) q = Add(p, part) v = Identity(q) }>
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(0), "1");
+  auto assertions = model.main()->getAttrOfType<mlir::ArrayAttr>("graph.assertions");
+  ASSERT_TRUE(assertions);
+  EXPECT_EQ(assertions.size(), 1u);
+}
+
 TEST(Operator, SequencesThatCannotBeCompiledAreRefused) {
   auto expectReason = [](const std::string &text, const std::string &part) {
     Imported model = importText(text);
     EXPECT_FALSE(model.model.module);
     EXPECT_NE(model.reason().find(part), std::string::npos) << model.reason();
   };
-  expectReason("agraph (seq(float[n]) s, float[m, m] x) => (seq(float[n]) y) { y = SequenceInsert(s, x) }",
-               "holds tensors of other ranks or types; keep them in sequences of their own");
+  expectReason("agraph (seq(float[n]) s, int64[m] x) => (seq(float[n]) y) { y = SequenceInsert(s, x) }",
+               "holds tensors of other types; keep them in sequences of their own");
+  expectReason("agraph (seq(float[]) s, int64 i) => (float[n] y) { y = SequenceAt(s, i) }",
+               "only the run knows the rank of an element; declare the shapes");
   expectReason("agraph (seq(float[n]) s) => (float[k, n] y) { y = ConcatFromSequence<axis = 0, new_axis = 1>(s) }",
                "elements whose sizes only the run knows are concatenated; declare their sizes");
   expectReason("agraph (float[n] x) => (float[n] y) { y = SequenceAt(x, x) }", "the first input is no sequence");

@@ -141,6 +141,8 @@ TEST(Descriptor, RefusesSequencesThatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].openAxes = {2}; }), "does not have");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].openAxes = {0, 0}; }), "does not have");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].openNames = {}; }), "without names");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].lacking = 2; }), "lacks dimensions");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].lacking = -1; }), "lacks dimensions");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].kind = ValueKind::Tensor; }), "is no stack");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[1].kind = ValueKind::Part; }), "part");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[2].kind = ValueKind::Tensor; }), "part");

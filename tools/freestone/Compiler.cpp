@@ -169,10 +169,13 @@ static void takeOutput(void *user, const freestone_plain_tensor *output) {
 std::vector<NamedValue> Compiler::interpret(const std::string &model, const std::vector<NamedValue> &inputs,
                                             bool wide) {
   std::vector<freestone_plain_tensor> plain;
-  for (const NamedValue &input : inputs)
+  for (const NamedValue &input : inputs) {
+    if (input.kind == NamedValue::Kind::Sequence)
+      plain.push_back({input.name.c_str(), "", -1, nullptr, nullptr});
     for (const Tensor &tensor : input.elements)
       plain.push_back({input.name.c_str(), typeName(tensor.dtype()).data(), static_cast<int64_t>(tensor.shape().size()),
                        tensor.shape().data(), tensor.data()});
+  }
   std::vector<NamedValue> outputs;
   asFailures([&] { compilation::interpret(order(model), plain, wide, takeOutput, &outputs); });
   return outputs;

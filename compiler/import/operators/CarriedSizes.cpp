@@ -40,6 +40,27 @@ bool CarriedSizes::isOfBody(mlir::Type type) const {
   return any_of(cast<graph::TensorType>(type).getShape(), [&](Expr size) { return isOfBody(size); });
 }
 
+std::optional<int64_t> CarriedSizes::iterationsOfSize(Expr size) const {
+  constexpr int64_t most = int64_t(1) << 40;
+  const SizeFacts &facts = builder.sizeFacts();
+  Expr first = number ? facts.simplify(at(size, builder.size(0))) : size;
+  if (!number || !SizeFacts::isSmall(size) || isOfBody(first) || !isOfBody(size))
+    return std::nullopt;
+  auto isSame = [&](int64_t iterations) {
+    sym::Bounds bounds = facts.bounds();
+    bounds.set(*number.asSymbol(), sym::Interval{0, iterations - 1});
+    return bounds.simplify(size) == first;
+  };
+  int64_t same = 1, other = 2;
+  for (; other < most && isSame(other); other *= 2)
+    same = other;
+  while (other - same > 1) {
+    int64_t middle = same + (other - same) / 2;
+    (isSame(middle) ? same : other) = middle;
+  }
+  return same;
+}
+
 SmallVector<mlir::Type> CarriedSizes::lastTypes(Expr trips) {
   DenseMap<Expr, Expr> last;
   return map_to_vector(carried, [&](mlir::Type type) -> mlir::Type {

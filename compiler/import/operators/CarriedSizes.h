@@ -36,6 +36,8 @@ public:
   Outcome learn(llvm::ArrayRef<mlir::Value> next);
   /// The types behind a loop of `trips` iterations; null where no size follows them.
   llvm::SmallVector<mlir::Type> lastTypes(Expr trips);
+  /// How many iterations have a size of the first one, where that follows from the iteration's number and changes.
+  std::optional<int64_t> iterationsOfSize(Expr size) const;
   /// Whether the body determines a size of a type.
   bool isOfBody(mlir::Type type) const;
 

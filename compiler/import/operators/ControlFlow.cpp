@@ -19,10 +19,17 @@ constexpr int64_t maxUnrolled = 64;
 /// The same for loops that could run as loops, in models that are not trained.
 constexpr int64_t maxUnrolledInference = 4;
 
+/// Names for sizes that both branches of a node give: equal pairs have one name.
+using JoinedSizes = DenseMap<std::pair<Expr, Expr>, Expr>;
+
+bool areAlike(graph::TensorType lhs, graph::TensorType rhs) {
+  return lhs.getRank() == rhs.getRank() && lhs.getElementType() == rhs.getElementType();
+}
+
 /// A type that both values can be passed as: sizes that differ are new symbols.
-mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs) {
-  if (lhs.getRank() != rhs.getRank() || lhs.getElementType() != rhs.getElementType()) {
-    node.refuse("its branches give tensors of different ranks or types");
+mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs, JoinedSizes &joined) {
+  if (!areAlike(lhs, rhs)) {
+    node.refuse("its branches give tensors of different ranks or types, and only the run knows which one it takes");
     return lhs;
   }
   Shape shape;
@@ -32,9 +39,12 @@ mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs) {
       shape.push_back(l);
       continue;
     }
+    Expr &size = joined[{l, r}];
     Expr left = facts.greatest(l), right = facts.greatest(r);
-    shape.push_back(left && right ? facts.freshCount("joined", facts.simplify(Expr::max(left, right)))
-                                  : facts.fresh("joined", SymbolOrigin::Data, sym::Interval::size()));
+    if (!size)
+      size = left && right ? facts.freshCount("joined", facts.simplify(Expr::max(left, right)))
+                           : facts.fresh("joined", SymbolOrigin::Data, sym::Interval::size());
+    shape.push_back(size);
   }
   return lhs.withShape(shape);
 }
@@ -73,12 +83,13 @@ void ifNode(Node &node) {
   const onnx::GraphProto *whenTrue = bodyOf(node, "then_branch"), *whenFalse = bodyOf(node, "else_branch");
   if (!condition || !whenTrue || !whenFalse)
     return;
-  if (std::optional<int64_t> holds = knownScalar(condition)) {
-    if (auto outputs = node.importer().importBody(*holds ? *whenTrue : *whenFalse, {}))
+  auto take = [&](bool holds) {
+    if (auto outputs = node.importer().importBody(holds ? *whenTrue : *whenFalse, {}))
       for (auto [index, output] : enumerate(*outputs))
         node.setOutput(index, output);
-    return;
-  }
+  };
+  if (std::optional<int64_t> holds = knownScalar(condition))
+    return take(*holds != 0);
   ModelBuilder &builder = node.builder();
   Tensor scalar = reshape(condition, {});
   if (!scalar)
@@ -99,9 +110,19 @@ void ifNode(Node &node) {
   }
   if (!left || !right)
     return;
+  bool differ = any_of(zip_equal(*left, *right), [](auto sides) {
+    return !areAlike(tensorType(std::get<0>(sides)), tensorType(std::get<1>(sides)));
+  });
+  if (Expr holds = differ && scalar.content() ? scalar.content()->front().asExpr() : Expr()) {
+    if (std::optional<bool> known = builder.assumeAtEntry(holds, "the condition, which decides a rank,")) {
+      op.erase();
+      return take(*known);
+    }
+  }
   SmallVector<mlir::Type> types;
+  JoinedSizes joined;
   for (auto [l, r] : zip_equal(*left, *right))
-    types.push_back(joinTypes(node, tensorType(l), tensorType(r)));
+    types.push_back(joinTypes(node, tensorType(l), tensorType(r), joined));
   if (builder.stopped())
     return;
   op = withResults(builder, op, types);
@@ -233,7 +254,8 @@ void loop(Node &node) {
   if ((!limit || (content && !bound)) && builder.options.maxTrip > 0)
     bound = builder.size(builder.options.maxTrip);
   bool canUnroll = runsOut && trips && *trips > 0 && *trips <= maxUnrolled;
-  if (!buildWhile(node, *body, bound, runsOut && bound, readsTrip, canUnroll) && canUnroll)
+  LoopForm form = {bound, runsOut && bound, goesOn(*body), readsTrip, canUnroll};
+  if (!buildWhile(node, *body, form) && canUnroll)
     unroll(node, *body, *trips);
 }
 

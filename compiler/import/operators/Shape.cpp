@@ -136,11 +136,17 @@ Tensor squeezeNode(Node &node) {
   if (!axes)
     return squeezeChosen(node, x, *values);
   if (axes->empty() && !node.has(1) && !node.hasAttribute("axes")) {
-    for (int64_t axis = 0; axis < x.rank(); ++axis)
-      if (x.dim(axis).isConstant(1))
+    for (int64_t axis = 0; axis < x.rank(); ++axis) {
+      std::optional<bool> isOne = x.dim(axis).isConstant(1);
+      if (!x.extent(axis) && node.builder().sizeFacts().interval(x.dim(axis)).lo < 2)
+        isOne = node.builder().assumeAtEntry(isValue(x.dim(axis), 1),
+                                             "whether axis " + Twine(axis) + " is 1, which decides a rank,");
+      if (!isOne)
+        return node.refuse("without axes, the rank of the result depends on whether axis " + Twine(axis) +
+                           " is 1, which only the run knows");
+      if (*isOne)
         axes->push_back(axis);
-      else if (!x.extent(axis) && node.builder().sizeFacts().interval(x.dim(axis)).lo < 2)
-        return node.refuse("without axes, the rank of the result depends on whether axis " + Twine(axis) + " is 1");
+    }
   }
   return node.normalize(*axes, x.rank()) ? squeeze(x, *axes) : Tensor();
 }

@@ -9,7 +9,7 @@ bool StackForm::isOpen(int64_t axis) const {
 }
 
 static StackForm formOfStack(const ModelValue &value) {
-  return {value.tensor.elementType(), Shape(value.tensor.shape().drop_front()), value.open};
+  return {value.tensor.elementType(), Shape(value.tensor.shape().drop_front()), value.open, value.lacking};
 }
 
 /// A size that does not depend on data, at least as great.
@@ -20,21 +20,34 @@ static Expr roomFor(ModelBuilder &builder, Expr size) {
   return room;
 }
 
-/// Refuses tensors of another type or rank than those of a form.
-static bool requireAlike(ModelBuilder &builder, const StackForm &form, mlir::Type elementType, size_t rank) {
-  if (form.elementType == elementType && form.room.size() == rank)
+/// Refuses tensors of another type than those of a form.
+static bool requireAlike(ModelBuilder &builder, const StackForm &form, mlir::Type elementType) {
+  if (form.elementType == elementType)
     return true;
-  builder.refuse("a sequence whose length only the run knows holds tensors of other ranks or types; keep them in "
-                 "sequences of their own");
+  builder.refuse("a sequence whose length only the run knows holds tensors of other types; keep them in sequences of "
+                 "their own");
   return false;
 }
 
+/// A form with so many more dimensions, which no element has.
+static StackForm withLacking(ModelBuilder &builder, StackForm form, int64_t more) {
+  for (OpenSize &size : form.open)
+    size.axis += more;
+  for (int64_t axis = more; axis-- > 0;)
+    form.open.insert(form.open.begin(), OpenSize{axis});
+  form.room.insert(form.room.begin(), more, builder.size(1));
+  form.lacking += more;
+  return form;
+}
+
 std::optional<StackForm> importer::joinForms(ModelBuilder &builder, const StackForm &a, const StackForm &b) {
-  if (!requireAlike(builder, a, b.elementType, b.room.size()))
+  if (!requireAlike(builder, a, b.elementType))
     return std::nullopt;
-  StackForm form = {a.elementType, {}, {}};
-  for (auto [axis, one, other] : enumerate(a.room, b.room)) {
-    bool isOpen = one != other || a.isOpen(axis) || b.isOpen(axis);
+  int64_t rank = std::max(a.room.size(), b.room.size());
+  StackForm left = withLacking(builder, a, rank - a.room.size()), right = withLacking(builder, b, rank - b.room.size());
+  StackForm form = {a.elementType, {}, {}, std::max(left.lacking, right.lacking)};
+  for (auto [axis, one, other] : enumerate(left.room, right.room)) {
+    bool isOpen = one != other || left.isOpen(axis) || right.isOpen(axis);
     form.room.push_back(one == other ? one : builder.sizeFacts().simplify(Expr::max(one, other)));
     if (isOpen)
       form.open.push_back({int64_t(axis)});
@@ -66,18 +79,22 @@ std::optional<StackForm> importer::formOf(ModelBuilder &builder, const ModelValu
   return form;
 }
 
-static bool isAtMost(const sym::Bounds &bounds, Expr size, Expr room) {
+static bool isAtMost(const SizeFacts &facts, Expr size, Expr room) {
+  // Larger expressions are symbols.
+  if (std::optional<StringRef> name = room.asSymbol(); name && size != room)
+    if (auto symbol = facts.symbols().find(name->str()); symbol != facts.symbols().end() && symbol->second.definition)
+      room = symbol->second.definition;
   if (size.kind() == sym::Kind::Max)
-    return all_of(size.operands(), [&](Expr operand) { return isAtMost(bounds, operand, room); });
-  return size == room || bounds.provablyLE(size, room) ||
+    return all_of(size.operands(), [&](Expr operand) { return isAtMost(facts, operand, room); });
+  return size == room || facts.bounds().provablyLE(size, room) ||
          (room.kind() == sym::Kind::Max &&
-          any_of(room.operands(), [&](Expr operand) { return isAtMost(bounds, size, operand); }));
+          any_of(room.operands(), [&](Expr operand) { return isAtMost(facts, size, operand); }));
 }
 
 /// Refuses sizes that may be greater than the room for them.
 static bool requireRoom(ModelBuilder &builder, Expr size, Expr room) {
   Expr most = builder.sizeFacts().greatest(size);
-  if (most && isAtMost(builder.sizeFacts().bounds(), most, room))
+  if (most && isAtMost(builder.sizeFacts(), most, room))
     return true;
   builder.refuse("a sequence that it carries gets larger elements in each iteration; declare their sizes");
   return false;
@@ -85,14 +102,15 @@ static bool requireRoom(ModelBuilder &builder, Expr size, Expr room) {
 
 /// A tensor in the room that a form has for it, and its open sizes: [1, room…] and [1, open dimensions].
 static std::pair<Tensor, Tensor> place(ModelBuilder &builder, Tensor x, const StackForm &form) {
-  if (!x)
+  if (!x || !requireAlike(builder, form, x.elementType()))
     return {};
-  if (!requireAlike(builder, form, x.elementType(), x.rank()))
-    return {};
+  int64_t lacks = form.room.size() - x.rank();
+  assert(lacks >= 0 && lacks <= form.lacking && "no form for this tensor");
+  x = unsqueeze(x, to_vector(seq<int64_t>(0, lacks)));
   Shape expected(form.room), none(x.rank(), builder.size(0)), behind(none), open;
   for (const OpenSize &size : form.open) {
     expected[size.axis] = x.dim(size.axis);
-    open.push_back(x.dim(size.axis));
+    open.push_back(size.axis < lacks ? builder.size(-1) : x.dim(size.axis));
     behind[size.axis] = form.room[size.axis] - x.dim(size.axis);
     if (!requireRoom(builder, x.dim(size.axis), form.room[size.axis]))
       return {};
@@ -108,28 +126,32 @@ ModelValue importer::stackAs(ModelBuilder &builder, const ModelValue &sequence, 
   ModelValue failed = Tensor();
   SmallVector<Tensor> parts, sizes;
   if (sequence.tensor) {
-    StackForm own = formOfStack(sequence);
-    if (!requireAlike(builder, form, own.elementType, own.room.size()))
+    if (!requireAlike(builder, form, sequence.tensor.elementType()))
       return failed;
-    Expr length = sequence.tensor.dim(0);
-    Shape expected = {length}, none(sequence.tensor.rank(), builder.size(0)), behind(none);
+    int64_t lacks = form.room.size() + 1 - sequence.tensor.rank();
+    assert(lacks >= 0 && lacks + sequence.lacking <= form.lacking && "no form for this sequence");
+    Tensor own = unsqueeze(sequence.tensor, to_vector(seq<int64_t>(1, 1 + lacks)));
+    Expr length = own.dim(0);
+    Shape expected = {length}, none(own.rank(), builder.size(0)), behind(none);
     append_range(expected, form.room);
     for (const OpenSize &size : form.open) {
-      if (!requireRoom(builder, own.room[size.axis], form.room[size.axis]))
+      Expr extent = own.dim(size.axis + 1);
+      if (!requireRoom(builder, extent, form.room[size.axis]))
         return failed;
-      expected[size.axis + 1] = own.room[size.axis];
-      behind[size.axis + 1] = form.room[size.axis] - own.room[size.axis];
-      auto before = find_if(own.open, [&](const OpenSize &other) { return other.axis == size.axis; });
-      bool wasOpen = before != own.open.end();
-      sizes.push_back(wasOpen ? slice(sequence.sizes, 1, builder.size(before - own.open.begin()), builder.size(1))
-                              : broadcastTo(builder.integer(own.room[size.axis]), {length, builder.size(1)}));
+      expected[size.axis + 1] = extent;
+      behind[size.axis + 1] = form.room[size.axis] - extent;
+      auto before = find_if(sequence.open, [&](const OpenSize &other) { return other.axis + lacks == size.axis; });
+      bool wasOpen = before != sequence.open.end();
+      Tensor same = builder.integer(size.axis < lacks ? builder.size(-1) : extent);
+      sizes.push_back(wasOpen ? slice(sequence.sizes, 1, builder.size(before - sequence.open.begin()), builder.size(1))
+                              : broadcastTo(same, {length, builder.size(1)}));
     }
-    for (const OpenSize &size : own.open)
-      if (!form.isOpen(size.axis))
+    for (const OpenSize &size : sequence.open)
+      if (!form.isOpen(size.axis + lacks))
         return builder.refuse("a sequence that it carries gets elements of other sizes; declare their sizes"), failed;
-    Tensor stack = builder.conform(sequence.tensor, expected, "sizes of elements");
+    Tensor stack = builder.conform(own, expected, "sizes of elements");
     return ModelValue::stacked(stack ? pad(stack, none, behind, 0.0) : stack,
-                               sizes.empty() ? Tensor() : concat(sizes, 1), form.open);
+                               sizes.empty() ? Tensor() : concat(sizes, 1), form.open, form.lacking);
   }
   for (const ModelValue &element : sequence.elements) {
     if (element.kind != ModelValue::Kind::Tensor)
@@ -146,7 +168,8 @@ ModelValue importer::stackAs(ModelBuilder &builder, const ModelValue &sequence, 
     parts.push_back(builder.splat(0, form.elementType, shape));
     sizes.push_back(builder.splat(0, builder.getI64Type(), {builder.size(0), builder.size(form.open.size())}));
   }
-  return ModelValue::stacked(concat(parts, 0), form.open.empty() ? Tensor() : concat(sizes, 0), form.open);
+  return ModelValue::stacked(concat(parts, 0), form.open.empty() ? Tensor() : concat(sizes, 0), form.open,
+                             form.lacking);
 }
 
 ModelValue importer::stacked(ModelBuilder &builder, const ModelValue &sequence) {
@@ -163,6 +186,8 @@ static Tensor readElement(Node &node, const ModelValue &sequence, Tensor place,
                           function_ref<Expr *(StringRef)> sizeAt) {
   if (!sequence.tensor || !place)
     return {};
+  if (sequence.lacking > 0)
+    return node.refuse("only the run knows the rank of an element; declare the shapes of a sequence's elements");
   ModelBuilder &builder = node.builder();
   // Other places are checked where an element is read; elements without room never are.
   if (!builder.makeAtMost(builder.size(1), sequence.tensor.dim(0), "an empty sequence or optional has no element"))
@@ -278,6 +303,8 @@ ModelValue importer::eraseFrom(Node &node, const ModelValue &sequence, int64_t p
 
 Tensor importer::concatStack(Node &node, const ModelValue &sequence, int64_t axis, bool isNew) {
   Tensor stack = sequence.tensor;
+  if (sequence.lacking > 0)
+    return node.refuse("only the run knows the rank of an element; declare the shapes of a sequence's elements");
   for (const OpenSize &open : sequence.open)
     if (isNew || open.axis != axis)
       return node.refuse("elements whose sizes only the run knows are concatenated; declare their sizes");

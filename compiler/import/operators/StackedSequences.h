@@ -5,12 +5,14 @@
 
 namespace freestone::importer {
 
-/// What stacked sequences may be made of: tensors of one type and rank. A size that is the same for all of them is that
-/// of the stack; along an open dimension the stack has room for the greatest.
+/// What stacked sequences may be made of: tensors of one type. A size that is the same for all of them is that of the
+/// stack; along an open dimension the stack has room for the greatest. The first `lacking` dimensions, all of them
+/// open, are those that not every element has.
 struct StackForm {
   mlir::Type elementType;
   Shape room;
   llvm::SmallVector<OpenSize> open;
+  int64_t lacking = 0;
 
   bool isOpen(int64_t axis) const;
 };

@@ -22,17 +22,21 @@ std::optional<ValueForm> formOfValue(ModelBuilder &builder, const ModelValue &va
 }
 
 std::optional<ValueForm> joinForms(ModelBuilder &builder, const ValueForm &a, const ValueForm &b) {
-  ValueForm form = a;
+  ValueForm form = a.isOptionalSequence || !b.isOptionalSequence ? a : b;
   form.isOptionalSequence = a.isOptionalSequence || b.isOptionalSequence;
-  bool isEmpty = (!a.isTensor() && !a.stack) || (!b.isTensor() && !b.stack);
-  if (a.kind != b.kind || (a.isOptionalSequence != b.isOptionalSequence && !isEmpty)) {
+  // A sequence is an optional one that is there, and what is empty may be a sequence or a tensor.
+  auto fits = [&](const ValueForm &own) {
+    return own.kind == form.kind ? own.isOptionalSequence == form.isOptionalSequence || !own.stack
+                                 : form.isOptionalSequence && own.kind == ValueKind::Sequence;
+  };
+  if (!fits(a) || !fits(b)) {
     builder.refuse("a tensor, a sequence and an optional are passed on as the same value");
     return std::nullopt;
   }
   if (a.stack && b.stack)
     form.stack = joinForms(builder, *a.stack, *b.stack);
-  else if (b.stack)
-    form.stack = b.stack;
+  else
+    form.stack = a.stack ? a.stack : b.stack;
   return builder.stopped() ? std::nullopt : std::optional(form);
 }
 
@@ -44,9 +48,10 @@ Values flatten(ModelBuilder &builder, const ModelValue &value, const ValueForm &
   Values tensors;
   ModelValue content = value;
   if (form.isOptionalSequence) {
-    bool isKnown = !value.elements.empty();
-    tensors.push_back(value.presence ? value.presence : builder.scalar(isKnown, builder.getI1Type()));
-    content = isKnown ? value.elements.front() : ModelValue::sequence({});
+    bool isSequence = value.kind == ValueKind::Sequence, isThere = isSequence || !value.elements.empty();
+    tensors.push_back(value.presence ? value.presence : builder.scalar(isThere, builder.getI1Type()));
+    if (!isSequence)
+      content = isThere ? value.elements.front() : ModelValue::sequence({});
   }
   ModelValue stack = stackAs(builder, content, *form.stack);
   tensors.push_back(stack.tensor);
@@ -65,7 +70,8 @@ ModelValue restore(const ValueForm &form, ArrayRef<ModelValue> &tensors) {
     return next();
   Tensor presence = form.isOptionalSequence ? next() : Tensor();
   Tensor stack = next();
-  ModelValue sequence = ModelValue::stacked(stack, form.stack->open.empty() ? Tensor() : next(), form.stack->open);
+  Tensor sizes = form.stack->open.empty() ? Tensor() : next();
+  ModelValue sequence = ModelValue::stacked(stack, sizes, form.stack->open, form.stack->lacking);
   if (form.isOptionalSequence)
     return ModelValue::optionalSequence(sequence, presence);
   return form.kind == ValueKind::Optional ? ModelValue::stackedOptional(sequence) : sequence;

@@ -13,25 +13,27 @@ namespace {
 /// Builds one loop.
 class WhileLoop {
 public:
-  WhileLoop(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOut, bool readsTrip)
-      : node(node), body(body), builder(node.builder()), bound(bound), runsOut(runsOut), readsTrip(readsTrip) {}
+  WhileLoop(Node &node, const onnx::GraphProto &body, const LoopForm &form)
+      : node(node), body(body), builder(node.builder()), form(form), bound(form.bound) {}
 
-  bool build(bool isOptional);
+  bool build();
 
 private:
   bool collectCarried();
   std::optional<ValueForm> formOfState(int64_t index);
   std::optional<ValueForm> formOfMade(int64_t index);
+  void startSizes();
   bool buildBody();
   std::optional<Values> importBody(Values arguments, Expr trip);
+  bool limitIterations();
   Expr freshTrips();
   bool setOutputs();
 
   Node &node;
   const onnx::GraphProto &body;
   ModelBuilder &builder;
+  const LoopForm &form;
   Expr bound;
-  bool runsOut, readsTrip;
   SmallVector<mlir::Value> carried;
   /// Of the carried values, of which some are several tensors.
   SmallVector<ValueForm> forms;
@@ -79,22 +81,22 @@ std::optional<ValueForm> WhileLoop::formOfMade(int64_t index) {
                                       mlir::ValueRange(), /*trip=*/nullptr, /*trips=*/nullptr);
   SmallVector<mlir::Type> arguments = {graph::TensorType::get({}, builder.getI64Type())};
   Expr zero = builder.size(0);
-  Expr trip = readsTrip ? builder.sizeFacts().freshCount("trip", Expr::max(bound - 1, zero)) : zero;
-  std::optional<ValueForm> form;
+  Expr trip = form.readsTrip ? builder.sizeFacts().freshCount("trip", Expr::max(bound - 1, zero)) : zero;
+  std::optional<ValueForm> made;
   buildRegion(node, probe.getBody(), arguments, [&](Values values) -> std::optional<Values> {
     for (int64_t other = 2; other < node.inputCount(); ++other)
       values.push_back(node.value(other));
     if (std::optional<Values> results = importBody(values, trip))
-      form = formOfValue(builder, (*results)[index - 1]);
+      made = formOfValue(builder, (*results)[index - 1]);
     return std::nullopt;
   });
   probe.erase();
-  return form;
+  return made;
 }
 
 /// The condition, what is carried, and what is collected. `arguments` are the iteration's number and what is carried.
 std::optional<Values> WhileLoop::importBody(Values arguments, Expr trip) {
-  if (readsTrip)
+  if (form.readsTrip)
     arguments.front() = builder.integer(trip);
   // Within the body ONNX's condition is true.
   arguments.insert(arguments.begin() + 1, ModelValue(builder.scalar(1, builder.getI1Type())));
@@ -104,11 +106,37 @@ std::optional<Values> WhileLoop::importBody(Values arguments, Expr trip) {
   return results;
 }
 
+void WhileLoop::startSizes() {
+  // As many values are collected as there are iterations.
+  bool collects = body.output_size() > 1 + static_cast<int>(forms.size());
+  sizes.emplace(builder, carried, bound, form.readsTrip || (collects && !bound));
+}
+
+/// All values that are collected have one shape. Where their sizes follow from the iteration's number, nothing but a
+/// limit ends the loop before they change: it is checked at entry. Returns whether there is such a limit.
+bool WhileLoop::limitIterations() {
+  if (!form.goesOn || !bound)
+    return false;
+  std::optional<int64_t> most;
+  for (mlir::Value value : ArrayRef(made).drop_front(carried.size() + 1))
+    for (Expr size : tensorType(value).getShape())
+      if (std::optional<int64_t> same = sizes->iterationsOfSize(size); same && (!most || *same < *most))
+        most = same;
+  Expr limit = most ? builder.size(*most) : Expr();
+  if (!most || *most < 2 || builder.sizeFacts().interval(bound).hi <= *most ||
+      !builder.requireAtEntry(Expr::max(bound, limit), limit,
+                              "the greater of " + Twine(*most) + " and the iterations, which collect one shape,"))
+    return false;
+  bound = Expr::min(bound, limit);
+  return true;
+}
+
 /// Builds the body until its sizes are those of every iteration.
 bool WhileLoop::buildBody() {
+  startSizes();
   Tensor limit = node.optionalInput(0), condition = node.optionalInput(1);
   Tensor most = bound ? builder.integer(bound) : limit && !limit.content() ? reshape(limit, {}) : Tensor();
-  Tensor first = condition && !runsOut ? reshape(condition, {}) : Tensor();
+  Tensor first = condition && !form.runsOut ? reshape(condition, {}) : Tensor();
   if (builder.stopped())
     return false;
   auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
@@ -123,8 +151,8 @@ bool WhileLoop::buildBody() {
     auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
       Values states = {values.front()};
       ArrayRef<ModelValue> rest = ArrayRef(values).drop_front();
-      for (const ValueForm &form : forms)
-        states.push_back(restore(form, rest));
+      for (const ValueForm &state : forms)
+        states.push_back(restore(state, rest));
       std::optional<Values> results = importBody(std::move(states), sizes->trip());
       if (!results)
         return std::nullopt;
@@ -136,6 +164,11 @@ bool WhileLoop::buildBody() {
     if (!outputs)
       return false;
     made = *outputs;
+    if (limitIterations()) {
+      most = builder.integer(bound);
+      startSizes();
+      continue;
+    }
     outcome = sizes->learn(ArrayRef(made).slice(1, carried.size()));
     if (outcome == CarriedSizes::Outcome::Differs)
       return node.refuse("the rank or the type of what it carries changes from one iteration to the next"), false;
@@ -153,7 +186,7 @@ Expr WhileLoop::freshTrips() {
 bool WhileLoop::setOutputs() {
   Expr trips;
   if (sizes->trip()) {
-    trips = runsOut ? builder.sizeFacts().simplify(Expr::max(bound, builder.size(0))) : freshTrips();
+    trips = form.runsOut ? builder.sizeFacts().simplify(Expr::max(bound, builder.size(0))) : freshTrips();
     op.setTripAttr(sizes->trip().attr());
     op.setTripsAttr(trips.attr());
   }
@@ -175,15 +208,10 @@ bool WhileLoop::setOutputs() {
   return true;
 }
 
-bool WhileLoop::build(bool isOptional) {
-  if (collectCarried()) {
-    // As many values are collected as there are iterations.
-    bool collects = body.output_size() > 1 + static_cast<int>(carried.size());
-    sizes.emplace(builder, carried, bound, readsTrip || (collects && !bound));
-    if (buildBody() && !(isOptional && sizes->hasOthers()) && setOutputs())
-      return true;
-  }
-  if (isOptional) {
+bool WhileLoop::build() {
+  if (collectCarried() && buildBody() && !(form.isOptional && sizes->hasOthers()) && setOutputs())
+    return true;
+  if (form.isOptional) {
     if (op)
       op.erase();
     builder.takeRefusal();
@@ -191,8 +219,8 @@ bool WhileLoop::build(bool isOptional) {
   return false;
 }
 
-bool buildWhile(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOut, bool readsTrip, bool isOptional) {
-  return WhileLoop(node, body, bound, runsOut, readsTrip).build(isOptional);
+bool buildWhile(Node &node, const onnx::GraphProto &body, const LoopForm &form) {
+  return WhileLoop(node, body, form).build();
 }
 
 } // namespace freestone::importer

@@ -5,11 +5,21 @@
 
 namespace freestone::importer {
 
+/// What is known of a loop before its body is built.
+struct LoopForm {
+  /// Its limit; null where that is no size.
+  Expr bound;
+  /// Nothing but the limit ends it; `goesOn`: nothing else does, once it has begun.
+  bool runsOut, goesOn;
+  /// Sizes follow from the number of the iteration.
+  bool readsTrip;
+  /// Nothing is refused, and no size may change but with the number of the iteration.
+  bool isOptional;
+};
+
 /// Builds a Loop that data may end, that carries sequences, or whose sizes change from one iteration to the next.
-/// `bound` is its limit, null where that is no size; with `runsOut` nothing else ends it. `readsTrip`: sizes follow
-/// from the number of the iteration. Returns whether it did. With `isOptional` nothing is refused, and no size may
-/// change but with the number of the iteration.
-bool buildWhile(Node &node, const onnx::GraphProto &body, Expr bound, bool runsOut, bool readsTrip, bool isOptional);
+/// Returns whether it did.
+bool buildWhile(Node &node, const onnx::GraphProto &body, const LoopForm &form);
 
 } // namespace freestone::importer
 
