@@ -168,6 +168,17 @@ KNOWN = {
         ({"x": X, "m": np.array(0)}, [np.array(0), np.zeros(0)]),
     ],
 }
+# A loop in a branch in a loop, both ended by data: nothing in it asks the host.
+NESTED = """(float[n] x, int64 m) => (float[n] y, int64 j) {
+    two = Constant<value_int = 2>() zero = Constant<value_int = 0>() most = Constant<value_float = 1000.0>() one = Constant<value_int = 1>()
+    y, j = Loop<body = b (int64 i, bool c, float[n] p, int64 k) => (bool d, float[n] q, int64 l) {
+        rest = Mod(k, two) isEven = Equal(rest, zero)
+        q, l = If<then_branch = left () => (float[n] f, int64 u) { f = Add(p, x) u = Add(k, one) },
+                  else_branch = right () => (float[n] g, int64 w) {
+                    g, w = Loop<body = inner (int64 a, bool go, float[n] s, int64 h) => (bool on, float[n] t, int64 v) {
+                        on = Identity(go) t = Add(s, s) v = Add(h, one) }>(k, , p, k) }>(isEven)
+        e = ReduceSum<keepdims = 0>(q) d = Less(e, most) }>(m, , x, zero)
+}"""
 STEPS = np.arange(24, dtype=np.float32).reshape(3, 4, 2)
 FIRST = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 #: Of operator set 8, whose Scan goes along the steps of each sample of a batch.
@@ -387,6 +398,23 @@ def interpret(folder, model, feeds):
         return [results[output.name] for output in onnx.load(model).graph.output]
 
 
+def check_host_calls(folder):
+    path = folder / "nested.onnx"
+    onnx.save(onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 20]> g {NESTED}'), path)
+    freestone_runtime.compile_model(path, folder / "nested.stone")
+    for workers in (1, 2):
+        program = freestone_runtime.Model(folder / "nested.stone", workers)
+        for most in (0, 1, 2, 3, 50):
+            feeds = {"x": X, "m": np.array(most)}
+            for actual, wanted in zip(program.run(feeds), interpret(folder, path, feeds)):
+                if not np.array_equal(actual, wanted):
+                    sys.exit(f"at most {most} iterations: {actual} is not {wanted}")
+        require_one_entry(program, "nested loops")
+        if calls := program.counters().host_calls:
+            sys.exit(f"nested loops have called the host {calls} times")
+        program.close()
+
+
 def check_random(folder, seed):
     model = Program(seed).model
     path, artifact = folder / "program.onnx", folder / "program.stone"
@@ -422,6 +450,7 @@ def main():
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     os.environ["FREESTONE_CHECK_ORDER"] = "1"
     check_known(folder)
+    check_host_calls(folder)
     for seed in range(first, first + count):
         check_random(folder, seed)
     print(f"{count} programs agree")
