@@ -123,8 +123,10 @@ Tensor broadcastTo(Tensor x, ArrayRef<Expr> target) {
   if (x.content() && isStatic) {
     int64_t count = 1;
     bool overflows = false;
+    // Real numbers are no sizes: beyond what a constant holds, they would take memory.
+    int64_t most = x.isFloat() ? graph::ConstantOp::maxElements : GraphBuilder::maxContent;
     for (Expr extent : shape)
-      overflows |= MulOverflow(count, *extent.asConstant(), count) || count > GraphBuilder::maxContent;
+      overflows |= MulOverflow(count, *extent.asConstant(), count) || count > most;
     if (!overflows) {
       Content content;
       for (int64_t index = 0; index < count; ++index)

@@ -51,11 +51,13 @@ Tensor contractCentered(CenteredIntegers lhs, CenteredIntegers rhs, const Contra
   return right ? product - right * sumOf(lhs.integers, true) : product;
 }
 
-Tensor convolveCentered(CenteredIntegers x, CenteredIntegers w, Window window) {
+Tensor convolveCentered(CenteredIntegers x, CenteredIntegers w, Window window, int64_t groups, mlir::Type wide) {
   if (!areBuilt({x.integers, w.integers}))
     return {};
+  assert((groups == 1 || !w.zero) && "no sums of windows by groups");
   GraphBuilder &builder = x.integers.builder();
-  mlir::Type wide = builder.getI32Type();
+  if (!wide)
+    wide = builder.getI32Type();
   int64_t rank = x.integers.rank();
   Expr none = builder.size(0);
   Tensor picture = x.integers;
@@ -68,7 +70,7 @@ Tensor convolveCentered(CenteredIntegers x, CenteredIntegers w, Window window) {
     window.low.assign(rank - 2, none);
     window.high.assign(rank - 2, none);
   }
-  Tensor product = convolve(picture, w.integers, window, SmallVector<int64_t>(rank - 2, 1), /*groups=*/1, wide);
+  Tensor product = convolve(picture, w.integers, window, SmallVector<int64_t>(rank - 2, 1), groups, wide);
   /// Numbers of filters over their positions.
   auto overPositions = [&](Tensor ofFilters) {
     if (!ofFilters || ofFilters.rank() == 0)
@@ -86,7 +88,7 @@ Tensor convolveCentered(CenteredIntegers x, CenteredIntegers w, Window window) {
         zeros = zeros * size;
       sums = sums - zeros;
     }
-    product = product - x.zero * sums;
+    product = product - cast(x.zero, wide) * sums;
   }
   if (w.zero)
     product = product - overPositions(w.zero) *

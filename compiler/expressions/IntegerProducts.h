@@ -15,9 +15,10 @@ struct CenteredIntegers {
 /// factor.
 Tensor contractCentered(CenteredIntegers lhs, CenteredIntegers rhs, const ContractAxes &axes);
 
-/// As `convolve`, in one group and without dilation of the operand. The zero point of x is a scalar, with which it is
-/// padded; that of w differs between filters alone.
-Tensor convolveCentered(CenteredIntegers x, CenteredIntegers w, Window window);
+/// As `convolve`, without dilation of the operand. The zero point of x is a scalar, with which it is padded; that of w
+/// differs between filters alone, and is 0 with several groups. Sums are of the type `wide`, i32 if null.
+Tensor convolveCentered(CenteredIntegers x, CenteredIntegers w, Window window, int64_t groups = 1,
+                        mlir::Type wide = {});
 
 /// A tensor of the left or right factor's rank, whose sizes along contracted dimensions are 1, in the dimensions of a
 /// product, where it broadcasts; a scalar remains one.

@@ -137,7 +137,9 @@ LogicalResult ModelImport::importWeights() {
       result.weights->addOwned(proto.name(), data.type, data.dims, {data.bytes.begin(), data.bytes.end()});
     result.initializers[proto.name()] = origin;
     std::optional<Content> content;
-    if (data.count <= ModelBuilder::maxContent && !data.isStripped() && !data.type.isFloat())
+    // Matrices of bytes are weights, which stay what they are: numbers computed from them would be wider.
+    bool isByteWeight = data.dims.size() > 1 && data.type.getIntOrFloatBitWidth() == 8;
+    if (data.count <= ModelBuilder::maxContent && !data.isStripped() && !data.type.isFloat() && !isByteWeight)
       content = contentOf(data);
     scope.values[proto.name()] = builder->fromWeight(proto.name(), data.dims, data.type, std::move(content));
   }

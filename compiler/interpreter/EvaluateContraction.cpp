@@ -112,6 +112,13 @@ static FailureOr<Tensor> evaluate(ConvolveOp op, const Tensor &x, const Tensor &
   return result;
 }
 
+/// Integers as the numbers of a type, in which they are multiplied.
+static Tensor asNumbers(const Tensor &integers, Type type) {
+  Tensor numbers(type, integers.getDims());
+  std::copy_n(integers.data<int64_t>(), integers.size(), numbers.data<double>());
+  return numbers;
+}
+
 std::optional<FailureOr<Tensors>> evaluateContraction(Operation *op, const Context &context) {
   using Result = std::optional<FailureOr<Tensors>>;
   if (!isa<ContractOp, ConvolveOp>(op))
@@ -119,7 +126,11 @@ std::optional<FailureOr<Tensors>> evaluateContraction(Operation *op, const Conte
   FailureOr<Dims> dims = context.getResultDims(op);
   if (failed(dims))
     return Result(failure());
-  const Tensor &lhs = context.operands[0], &rhs = context.operands[1];
+  Tensor lhs = context.operands[0], rhs = context.operands[1];
+  Type type = getElementType(op->getResult(0));
+  for (Tensor *factor : {&lhs, &rhs})
+    if (isa<FloatType>(type) && !factor->isReal())
+      *factor = asNumbers(*factor, type);
   if (auto contract = dyn_cast<ContractOp>(op))
     return Tensors{evaluate(contract, lhs, rhs, *dims)};
   FailureOr<Tensor> result = evaluate(cast<ConvolveOp>(op), lhs, rhs, *dims, context.symbols);

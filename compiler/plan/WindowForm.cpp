@@ -110,7 +110,8 @@ bool WindowForm::readsAgain() {
 Operation *WindowForm::getWidening() {
   Operation *widening = nullptr;
   for (Operation *user : compute.getInputArgs()[picture].getUsers()) {
-    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(user) || (widening && widening != user))
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp, arith::UIToFPOp>(user) ||
+        (widening && widening != user))
       return nullptr;
     widening = user;
   }

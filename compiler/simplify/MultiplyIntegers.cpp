@@ -153,9 +153,9 @@ public:
   bool replace(ConvolveOp product);
 
 private:
-  /// Sums of this many products of differences of bytes fit i32.
-  bool fit(ArrayRef<Expr> depth) {
-    constexpr int64_t most = std::numeric_limits<int32_t>::max() / (255 * 255);
+  /// Sums of this many products of differences of bytes fit integers of so many bits.
+  bool fit(ArrayRef<Expr> depth, unsigned bits = 31) {
+    const int64_t most = ((int64_t(1) << bits) - 1) / (255 * 255);
     Expr terms = Expr::constant(context(depth), 1);
     for (Expr size : depth)
       terms = terms * size;
@@ -227,8 +227,12 @@ bool IntegerProducts::replace(ContractOp product) {
 
 bool IntegerProducts::replace(ConvolveOp product) {
   auto isOne = [](int64_t number) { return number == 1; };
-  if (!getElementType(product.getResult()).isF32() || product.getGroups() != 1 ||
-      !llvm::all_of(product.getOperandDilation(), isOne) || !fit(getShape(product.getKernel()).drop_front()))
+  ArrayRef<Expr> kernel = getShape(product.getKernel());
+  // A channel for each filter: no dot products, but f32, whose 24 bits hold the integers' sums, and bytes in memory.
+  bool isDepthwise = product.getGroups() != 1;
+  if (!getElementType(product.getResult()).isF32() || !llvm::all_of(product.getOperandDilation(), isOne) ||
+      !fit(kernel.drop_front(), isDepthwise ? 23 : 31) ||
+      (isDepthwise && !(kernel[1].isConstant(1) && kernel[0].isConstant(product.getGroups()))))
     return false;
   std::optional<Dequantized> picture = getDequantized(product.getOperand()),
                              filters = getDequantized(product.getKernel());
@@ -239,12 +243,12 @@ bool IntegerProducts::replace(ConvolveOp product) {
   SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(rank));
   std::optional<CenteredIntegers> x = getFactor(builder, *picture, all),
                                   w = getFactor(builder, *filters, ArrayRef(all).drop_front());
-  if (!x || !w)
+  if (!x || !w || (isDepthwise && w->zero))
     return false;
   Window window;
-  for (Expr size : getShape(product.getKernel()).drop_front(2)) {
+  for (Expr size : kernel.drop_front(2)) {
     std::optional<int64_t> places = size.asConstant();
-    if (!places || (*places > 1 && !windows))
+    if (!places || (*places > 1 && !windows && !isDepthwise))
       return false;
     window.sizes.push_back(*places);
   }
@@ -258,9 +262,127 @@ bool IntegerProducts::replace(ConvolveOp product) {
     shape.front() = scale.dim(0);
     scale = reshape(scale, shape);
   }
-  Tensor sums = expressions::cast(convolveCentered(*x, *w, window), builder.getF32Type());
+  Type real = builder.getF32Type();
+  Tensor sums = convolveCentered(*x, *w, window, product.getGroups(), isDepthwise ? real : Type());
+  sums = expressions::cast(sums, real);
   product.replaceAllUsesWith((sums * (getScale(builder, *picture) * scale)).value());
   product.erase();
+  return true;
+}
+
+/// The number that all elements of a constant are.
+std::optional<double> getSplat(Value value) {
+  DenseElementsAttr constant;
+  if (!matchPattern(value, m_Constant(&constant)) || !constant.isSplat() || !constant.getElementType().isF32())
+    return std::nullopt;
+  return constant.getSplatValue<APFloat>().convertToDouble();
+}
+
+/// The one number of a parameter; `otherwise` where there is none.
+std::optional<double> getNumber(const std::optional<Parameter> &parameter, double otherwise) {
+  return parameter ? getSplat(parameter->numbers) : otherwise;
+}
+
+/// The greatest of dequantised numbers is that of their integers: a window that holds one element at least.
+bool poolIntegers(WindowOp pool) {
+  if (pool.getKind() != ReduceKind::max || !getElementType(pool.getResult()).isF32())
+    return false;
+  auto isInside = [&](ArrayRef<Expr> borders) {
+    return llvm::all_of(llvm::zip_equal(borders, pool.getSizes()), [](auto sides) {
+      std::optional<int64_t> border = std::get<0>(sides).asConstant();
+      return border && *border < std::get<1>(sides);
+    });
+  };
+  if (!llvm::all_of(pool.getDilations(), [](int64_t dilation) { return dilation == 1; }) || !isInside(pool.getLow()) ||
+      !isInside(pool.getHigh()))
+    return false;
+  std::optional<Dequantized> source = getScaled(pool.getOperand());
+  if (!source || getNumber(source->scale, 1).value_or(0) <= 0 || !getNumber(source->zero, 0))
+    return false;
+  GraphBuilder builder(pool.getLoc(), pool);
+  Window window;
+  window.sizes.assign(pool.getSizes().begin(), pool.getSizes().end());
+  window.strides.assign(pool.getStrides().begin(), pool.getStrides().end());
+  window.dilations.assign(pool.getDilations().begin(), pool.getDilations().end());
+  window.low.assign(pool.getLow().begin(), pool.getLow().end());
+  window.high.assign(pool.getHigh().begin(), pool.getHigh().end());
+  Tensor numbers =
+      expressions::cast(windowReduce(ReduceKind::max, Tensor(builder, source->integers), window), builder.getF32Type());
+  int64_t rank = numbers.rank();
+  if (source->zero)
+    numbers = numbers - source->zero->spread(builder, rank);
+  if (source->scale)
+    numbers = numbers * source->scale->spread(builder, rank);
+  pool.replaceAllUsesWith(numbers.value());
+  pool.erase();
+  return true;
+}
+
+/// Integers that are dequantised and quantised again with the same scale and zero point are themselves: the rounding in
+/// between is far below half a step.
+bool keepIntegers(CastOp quantized) {
+  Type type = getElementType(quantized.getResult());
+  if (!quantized.getSaturate() || !isa<IntegerType>(type) || type.getIntOrFloatBitWidth() != 8)
+    return false;
+  auto getBinary = [](Value value, BinaryKind kind) {
+    auto op = value.getDefiningOp<BinaryOp>();
+    return op && op.getKind() == kind ? op : BinaryOp();
+  };
+  Value value = quantized.getOperand();
+  double zero = 0;
+  if (BinaryOp shifted = getBinary(value, BinaryKind::add)) {
+    std::optional<double> number = getSplat(shifted.getRhs());
+    if (!number)
+      return false;
+    zero = *number;
+    value = shifted.getLhs();
+  }
+  auto rounded = value.getDefiningOp<UnaryOp>();
+  BinaryOp quotient =
+      rounded && rounded.getKind() == UnaryKind::round ? getBinary(rounded.getOperand(), BinaryKind::div) : BinaryOp();
+  std::optional<double> scale = quotient ? getSplat(quotient.getRhs()) : std::nullopt;
+  std::optional<Dequantized> source = scale ? getDequantized(quotient.getLhs()) : std::nullopt;
+  if (!source || getElementType(source->integers) != type || getNumber(source->scale, 1) != scale ||
+      getNumber(source->zero, 0) != zero || !std::isnormal(*scale))
+    return false;
+  quantized.replaceAllUsesWith(source->integers);
+  return true;
+}
+
+/// Whether a number is computed from a product of integers, in a few operations on its elements.
+bool isOfProduct(Value value, unsigned operations = 8) {
+  Operation *op = value.getDefiningOp();
+  if (!op || operations == 0)
+    return false;
+  if (isa<ContractOp, ConvolveOp>(op))
+    return isa<IntegerType>(getElementType(op->getOperand(0)));
+  return isa<BinaryOp, UnaryOp, CastOp, ReshapeOp>(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) { return isOfProduct(operand, operations - 1); });
+}
+
+/// What is quantised behind a product, whose numbers are rounded already, is multiplied by the reciprocal of the scale:
+/// a division takes longer than all else.
+bool multiplyByReciprocal(CastOp quantized) {
+  Type type = getElementType(quantized.getResult());
+  if (!quantized.getSaturate() || !isa<IntegerType>(type) || type.getIntOrFloatBitWidth() != 8)
+    return false;
+  Value value = quantized.getOperand();
+  if (auto shifted = value.getDefiningOp<BinaryOp>(); shifted && shifted.getKind() == BinaryKind::add)
+    value = shifted.getLhs();
+  auto rounded = value.getDefiningOp<UnaryOp>();
+  auto quotient =
+      rounded && rounded.getKind() == UnaryKind::round ? rounded.getOperand().getDefiningOp<BinaryOp>() : BinaryOp();
+  if (!quotient || quotient.getKind() != BinaryKind::div || !quotient->hasOneUse() || !isOfProduct(quotient.getLhs()))
+    return false;
+  std::optional<double> scale = getSplat(quotient.getRhs());
+  float reciprocal = scale ? 1 / float(*scale) : 0;
+  if (!std::isnormal(reciprocal))
+    return false;
+  OpBuilder builder(quotient);
+  Value factor = ConstantOp::create(builder, quotient.getLoc(), cast<TensorType>(quotient.getType()), reciprocal);
+  Value product = BinaryOp::create(builder, quotient.getLoc(), BinaryKind::mul, quotient.getLhs(), factor);
+  quotient.replaceAllUsesWith(product);
+  quotient.erase();
   return true;
 }
 
@@ -271,10 +393,20 @@ struct MultiplyIntegersPass : impl::MultiplyIntegersBase<MultiplyIntegersPass> {
     if (!enable)
       return;
     SmallVector<Operation *> products;
+    SmallVector<WindowOp> pools;
+    SmallVector<CastOp> casts;
     getOperation()->walk([&](Operation *op) {
       if (isa<ContractOp, ConvolveOp>(op))
         products.push_back(op);
+      else if (auto pool = dyn_cast<WindowOp>(op))
+        pools.push_back(pool);
+      else if (auto cast = dyn_cast<CastOp>(op))
+        casts.push_back(cast);
     });
+    for (WindowOp pool : pools)
+      poolIntegers(pool);
+    for (CastOp cast : casts)
+      keepIntegers(cast);
     IntegerProducts integers(getOperation(), windows);
     int64_t replaced = 0;
     for (Operation *op : products) {
@@ -283,6 +415,8 @@ struct MultiplyIntegersPass : impl::MultiplyIntegersBase<MultiplyIntegersPass> {
       else
         replaced += integers.replace(cast<ConvolveOp>(op));
     }
+    for (CastOp cast : casts)
+      multiplyByReciprocal(cast);
     if (replaced)
       getOperation()->setAttr("graph.integer_products", Builder(&getContext()).getI64IntegerAttr(replaced));
   }

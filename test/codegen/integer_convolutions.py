@@ -3,8 +3,9 @@
 Convolutions of 8-bit integers are exact, with any zero points, strides, padding, dilation, batches and sizes, at run
 time too. Convolutions and products of dequantised numbers become those of integers, with what follows up to the next
 quantisation (biases for each channel, ReLU, sums), as the counters show; they agree with the floats they stand for to a
-unit at ties, and with ONNX's reference. What has groups, or scales that vary along sums, stays in f32; so do filters of
-several taps where the target has no dot products of words. All targets.
+unit at ties, and with ONNX's reference. Channels by themselves are read as bytes and summed in f32. What has other groups,
+or scales that vary along sums, stays in f32; so do filters of several taps where the target has no dot products of words.
+Maxima that are quantised as what they are taken of are those of the bytes. All targets.
 """
 
 import json
@@ -101,7 +102,7 @@ class Cases:
             assert apart.max(initial=0) <= tolerance and np.mean(apart > 0) < 0.01, (target, apart.max(), np.mean(apart > 0))
 
     def dequantized_convolution(self, target, x, w, count=1, residual=False, relu=True, weight_zero=False, per_filter=True,
-                                **attributes):
+                                pooled=False, **attributes):
         types = (np.uint8, np.uint8) if weight_zero else (np.uint8, np.int8)
         filters = w[:1] if per_filter else ()
         picture = self.bytes(x, types[0])
@@ -126,8 +127,12 @@ class Cases:
             nodes.append(("Relu", [last], ["r0"], {}))
             last = "r0"
         nodes.append(("QuantizeLinear", [last, "sy", "zy"], ["y"], {}))
+        if pooled:
+            nodes[-1] = ("QuantizeLinear", [last, "sy", "zy"], ["q"], {})
+            nodes += [("DequantizeLinear", ["q", "sy", "zy"], ["dq"], {}), ("MaxPool", ["dq"], ["m"], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}),
+                      ("QuantizeLinear", ["m", "sy", "zy"], ["y"], {})]
         # Without dot products, filters of several places stay in f32.
-        integers = max(w[2:]) == 1 or (target == "host" and self.has_words())
+        integers = max(w[2:]) == 1 or (x[1] > 1 and attributes.get("group") == x[1]) or (target == "host" and self.has_words())
         self.near(model_of(nodes, feeds, constants), feeds, target, count if integers else 0)
 
     def dequantized_product(self, target, a, b, count=1, kind="MatMul", scale_axis=None, is_weight=True, **attributes):
@@ -180,6 +185,11 @@ class Cases:
                                    per_filter=False)
         self.dequantized_convolution(target, (1, 64, 8, 8), (20, 64, 3, 3), residual=True, relu=False, per_filter=False)
         self.dequantized_convolution(target, (1, 32, 8, 8), (64, 16, 3, 3), count=0, pads=[1] * 4, group=2)
+        self.dequantized_convolution(target, (2, 24, 15, 33), (24, 1, 3, 3), pads=[1] * 4, group=24)
+        self.dequantized_convolution(target, (1, 20, 16, 17), (20, 1, 5, 3), relu=False, per_filter=False, pads=[2, 1, 2, 1], strides=[2, 2], group=20)
+        self.dequantized_convolution(target, (1, 8, 9, 21), (8, 1, 3, 3), count=0, weight_zero=True, group=8)
+        self.dequantized_convolution(target, (2, 16, 12, 14), (24, 16, 3, 3), pads=[1] * 4, pooled=True)
+        self.dequantized_convolution(target, (2, 1, 14, 14), (16, 1, 3, 3), pads=[1] * 4, pooled=True, relu=False)
         self.dequantized_product(target, (37, 129), (129, 71))
         self.dequantized_product(target, (3, 20, 64), (64, 48), scale_axis=1)
         self.dequantized_product(target, (20, 64), (64, 48), count=0, scale_axis=0)

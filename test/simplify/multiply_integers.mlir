@@ -100,3 +100,88 @@ func.func @convolution(%x: !x, %w: !w) -> !graph.tensor<[n, 8, h, w], f32> {
   %4 = graph.convolve %1, %3 strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1 : !f, !g
   return %4 : !graph.tensor<[n, 8, h, w], f32>
 }
+
+// -----
+
+!x = !graph.tensor<[n, 16, h, w], ui8>
+!w = !graph.tensor<[16, 1, 3, 3], i8>
+!f = !graph.tensor<[n, 16, h, w], f32>
+!g = !graph.tensor<[16, 1, 3, 3], f32>
+
+// Channels by themselves are summed in f32, from the bytes. Groups of several channels stay as they are.
+// CHECK-LABEL: func.func @channels
+// CHECK-SAME:    graph.integer_products = 1
+// CHECK-DAG:     %[[SUMS:.*]] = graph.convolve %arg0, %arg1 strides [2, 2] {{.*}} low [1, 1] high [1, 1] groups 16 as f32
+// CHECK-DAG:     graph.binary mul %[[SUMS]]
+// CHECK-DAG:     graph.convolve {{.*}} groups 2 : <[n, 16, h, w], f32>
+// OFF-LABEL: func.func @channels
+// OFF-NOT:     as f32
+func.func @channels(%x: !x, %w: !w, %t: !graph.tensor<[16], f32>, %v: !graph.tensor<[4, 8, 3, 3], i8>)
+    -> (!graph.tensor<[n, 16, (h - 1) floordiv 2 + 1, (w - 1) floordiv 2 + 1], f32>, !graph.tensor<[n, 4, h, w], f32>) {
+  %s = graph.constant dense<0.5> : tensor<f32> -> !f
+  %0 = graph.cast %x to f32 : !x
+  %1 = graph.binary mul %0, %s : !f
+  %2 = graph.cast %w to f32 : !w
+  %3 = graph.broadcast %t dims [0] : !graph.tensor<[16], f32> -> !g
+  %4 = graph.binary mul %2, %3 : !g
+  %5 = graph.convolve %1, %4 strides [2, 2] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 16 : !f, !g
+  %6 = graph.cast %v to f32 : !graph.tensor<[4, 8, 3, 3], i8>
+  %7 = graph.convolve %1, %6 strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 2 : !f, !graph.tensor<[4, 8, 3, 3], f32>
+  return %5, %7 : !graph.tensor<[n, 16, (h - 1) floordiv 2 + 1, (w - 1) floordiv 2 + 1], f32>, !graph.tensor<[n, 4, h, w], f32>
+}
+
+// -----
+
+!x = !graph.tensor<[n, 16, 8, 8], ui8>
+!f = !graph.tensor<[n, 16, 8, 8], f32>
+!p = !graph.tensor<[n, 16, 4, 4], f32>
+!q = !graph.tensor<[n, 16, 4, 4], ui8>
+
+// A maximum of dequantised numbers that is quantised as they were is one of the integers.
+// CHECK-LABEL: func.func @pooled
+// CHECK-NEXT:    %[[POOLED:.*]] = graph.window max %arg0 sizes [2, 2] {{.*}} : <[n, 16, 8, 8], ui8>
+// CHECK-NEXT:    return %[[POOLED]]
+// OFF-LABEL: func.func @pooled
+// OFF:         graph.window max {{.*}} f32>
+func.func @pooled(%x: !x) -> !q {
+  %z = graph.constant dense<3.0> : tensor<f32> -> !f
+  %s = graph.constant dense<0.5> : tensor<f32> -> !f
+  %z1 = graph.constant dense<3.0> : tensor<f32> -> !p
+  %s1 = graph.constant dense<0.5> : tensor<f32> -> !p
+  %0 = graph.cast %x to f32 : !x
+  %1 = graph.binary sub %0, %z : !f
+  %2 = graph.binary mul %1, %s : !f
+  %3 = graph.window max %2 sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : !f
+  %4 = graph.binary div %3, %s1 : !p
+  %5 = graph.unary round %4 : !p
+  %6 = graph.binary add %5, %z1 : !p
+  %7 = graph.cast %6 to ui8 saturate : !p
+  return %7 : !q
+}
+
+// -----
+
+!x = !graph.tensor<[n, 16, 8, 8], ui8>
+!f = !graph.tensor<[n, 16, 8, 8], f32>
+!p = !graph.tensor<[n, 16, 4, 4], f32>
+!q = !graph.tensor<[n, 16, 4, 4], ui8>
+
+// Another scale quantises anew; with a negative one the greatest number is that of the least integer.
+// CHECK-LABEL: func.func @requantised
+// CHECK:         graph.window max %arg0 {{.*}} ui8>
+// CHECK:         graph.binary div
+// CHECK:         graph.window max {{.*}} : <[n, 16, 8, 8], f32>
+func.func @requantised(%x: !x) -> (!q, !p) {
+  %s = graph.constant dense<0.5> : tensor<f32> -> !f
+  %s1 = graph.constant dense<0.25> : tensor<f32> -> !p
+  %t = graph.constant dense<-0.5> : tensor<f32> -> !f
+  %0 = graph.cast %x to f32 : !x
+  %1 = graph.binary mul %0, %s : !f
+  %2 = graph.window max %1 sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : !f
+  %3 = graph.binary div %2, %s1 : !p
+  %4 = graph.unary round %3 : !p
+  %5 = graph.cast %4 to ui8 saturate : !p
+  %6 = graph.binary mul %0, %t : !f
+  %7 = graph.window max %6 sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : !f
+  return %5, %7 : !q, !p
+}

@@ -27,7 +27,7 @@ static Type getProductType(TensorType lhs, TensorType rhs, std::optional<Type> w
   if (isBool(left) || isBool(right) || (wanted && (!isElementType(*wanted) || isBool(*wanted))))
     return {};
   if (wanted)
-    return isFloat(left) == isFloat(right) && isFloat(left) == isFloat(*wanted) ? *wanted : Type();
+    return isFloat(left) == isFloat(right) && (isFloat(*wanted) || !isFloat(left)) ? *wanted : Type();
   return left == right ? left : Type();
 }
 

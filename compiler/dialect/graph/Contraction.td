@@ -8,8 +8,8 @@ def Graph_ContractOp : Graph_DeducedOp<"contract"> {
   let summary = "sums products over common dimensions";
   let description = [{
     The dimensions of the result are the batch dimensions, then the left operand's free dimensions, then the right
-    operand's. Products and sums are of `element_type` (i32 for i8 operands, whose types may then differ); without it,
-    of the operands' type.
+    operand's. Products and sums are of `element_type` (i32 or f32 for i8 operands, whose types may then differ);
+    without it, of the operands' type.
     ```mlir
     %z = graph.contract %x, %y batch [0] x [0] contract [2] x [1]
          : !graph.tensor<[b, m, k], f32>, !graph.tensor<[b, k, n], f32>
