@@ -225,11 +225,24 @@ bool IntegerProducts::replace(ContractOp product) {
   return true;
 }
 
+/// Whether windows hold so few products that packing them as words takes longer than summing them in f32.
+bool isShallow(ArrayRef<Expr> kernel) {
+  constexpr int64_t least = 16;
+  int64_t depth = 1, taps = 1;
+  for (auto [dim, size] : llvm::enumerate(kernel.drop_front())) {
+    depth *= size.asConstant().value_or(least);
+    taps *= dim ? size.asConstant().value_or(1) : 1;
+  }
+  return taps > 1 && depth < least;
+}
+
 bool IntegerProducts::replace(ConvolveOp product) {
   auto isOne = [](int64_t number) { return number == 1; };
   ArrayRef<Expr> kernel = getShape(product.getKernel());
   // A channel for each filter: no dot products, but f32, whose 24 bits hold the integers' sums, and bytes in memory.
   bool isDepthwise = product.getGroups() != 1;
+  if (!isDepthwise && isShallow(kernel))
+    return false;
   if (!getElementType(product.getResult()).isF32() || !llvm::all_of(product.getOperandDilation(), isOne) ||
       !fit(kernel.drop_front(), isDepthwise ? 23 : 31) ||
       (isDepthwise && !(kernel[1].isConstant(1) && kernel[0].isConstant(product.getGroups()))))
@@ -349,13 +362,16 @@ bool keepIntegers(CastOp quantized) {
   return true;
 }
 
-/// Whether a number is computed from a product of integers, in a few operations on its elements.
+/// Whether a number is computed from a product, in a few operations on its elements.
 bool isOfProduct(Value value, unsigned operations = 8) {
   Operation *op = value.getDefiningOp();
   if (!op || operations == 0)
     return false;
   if (isa<ContractOp, ConvolveOp>(op))
-    return isa<IntegerType>(getElementType(op->getOperand(0)));
+    return true;
+  Type type = getElementType(value);
+  if (isa<IntegerType>(type) && type.getIntOrFloatBitWidth() == 8)
+    return false;
   return isa<BinaryOp, UnaryOp, CastOp, ReshapeOp>(op) &&
          llvm::any_of(op->getOperands(), [&](Value operand) { return isOfProduct(operand, operations - 1); });
 }

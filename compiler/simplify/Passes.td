@@ -48,11 +48,12 @@ def MultiplyIntegers : Pass<"graph-multiply-integers", "::mlir::func::FuncOp"> {
   let summary = "multiplies the integers that factors stand for, instead of their numbers";
   let description = [{
     In: contractions, and convolutions in one group or of each channel by itself, in f32, of `(integers - zero point) *
-    scale` with integers of 8 bits. The scale and the zero point of a factor are the same all along what is summed over. Out: products of the
-    integers, summed in i32, corrected for the zero points by the sums over each factor, and scaled at the end. The sums
-    are exact: those that could leave i32 stay as they are. Channels by themselves are summed in f32, which holds their
-    sums. What is quantised behind a product is multiplied by the scale's reciprocal. Maxima of windows are taken of the integers, and those that are dequantised and quantised again by the same
-    numbers remain. `graph.integer_products` counts them.
+    scale` with integers of 8 bits. The scale and the zero point of a factor are the same all along what is summed over.
+    Out: products of the integers, summed in i32, corrected for the zero points by the sums over each factor, and scaled
+    at the end. The sums are exact: those that could leave i32 stay as they are. Channels by themselves are summed in
+    f32, which holds their sums; windows of few products stay as well. What is quantised behind a product, of any kind,
+    is multiplied by the scale's reciprocal. Maxima of windows are taken of the integers, and those that are dequantised
+    and quantised again by the same numbers remain. `graph.integer_products` counts them.
     ```mlir
     %a = graph.cast %x to f32 : !graph.tensor<[m, 64], ui8>
     %b = graph.binary mul %a, %s : !graph.tensor<[m, 64], f32>

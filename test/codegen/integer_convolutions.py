@@ -3,9 +3,10 @@
 Convolutions of 8-bit integers are exact, with any zero points, strides, padding, dilation, batches and sizes, at run
 time too. Convolutions and products of dequantised numbers become those of integers, with what follows up to the next
 quantisation (biases for each channel, ReLU, sums), as the counters show; they agree with the floats they stand for to a
-unit at ties, and with ONNX's reference. Channels by themselves are read as bytes and summed in f32. What has other groups,
-or scales that vary along sums, stays in f32; so do filters of several taps where the target has no dot products of words.
-Maxima that are quantised as what they are taken of are those of the bytes. All targets.
+unit at ties, and with ONNX's reference. Channels by themselves are read as bytes and summed in f32. What has other
+groups, or scales that vary along sums, stays in f32; so do windows of few products, and filters of several taps where
+the target has no dot products of words. Maxima that are quantised as what they are taken of are those of the bytes. All
+targets.
 """
 
 import json
@@ -189,7 +190,7 @@ class Cases:
         self.dequantized_convolution(target, (1, 20, 16, 17), (20, 1, 5, 3), relu=False, per_filter=False, pads=[2, 1, 2, 1], strides=[2, 2], group=20)
         self.dequantized_convolution(target, (1, 8, 9, 21), (8, 1, 3, 3), count=0, weight_zero=True, group=8)
         self.dequantized_convolution(target, (2, 16, 12, 14), (24, 16, 3, 3), pads=[1] * 4, pooled=True)
-        self.dequantized_convolution(target, (2, 1, 14, 14), (16, 1, 3, 3), pads=[1] * 4, pooled=True, relu=False)
+        self.dequantized_convolution(target, (2, 1, 14, 14), (16, 1, 3, 3), count=0, pads=[1] * 4, pooled=True, relu=False)
         self.dequantized_product(target, (37, 129), (129, 71))
         self.dequantized_product(target, (3, 20, 64), (64, 48), scale_axis=1)
         self.dequantized_product(target, (20, 64), (64, 48), count=0, scale_axis=0)

@@ -185,3 +185,32 @@ func.func @requantised(%x: !x) -> (!q, !p) {
   %7 = graph.window max %6 sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : !f
   return %5, %7 : !q, !p
 }
+
+// -----
+
+!x = !graph.tensor<[n, 1, h, w], ui8>
+!w = !graph.tensor<[8, 1, 3, 3], i8>
+!f = !graph.tensor<[n, 1, h, w], f32>
+!g = !graph.tensor<[8, 1, 3, 3], f32>
+!y = !graph.tensor<[n, 8, h, w], f32>
+
+// Few products stay in f32. What is quantised behind a product is multiplied by the reciprocal, other numbers are divided.
+// CHECK-LABEL: func.func @shallow
+// CHECK-NOT:     graph.integer_products
+// CHECK-DAG:     %[[RECIPROCAL:.*]] = graph.constant dense<4.000000e+00>
+// CHECK-DAG:     %[[SUMS:.*]] = graph.convolve {{.*}} : <[n, 1, h, w], f32>
+// CHECK-DAG:     graph.binary mul %[[SUMS]], %[[RECIPROCAL]]
+// CHECK-DAG:     graph.binary div %arg2
+func.func @shallow(%x: !x, %w: !w, %z: !y) -> (!graph.tensor<[n, 8, h, w], ui8>, !graph.tensor<[n, 8, h, w], ui8>) {
+  %s = graph.constant dense<0.25> : tensor<f32> -> !y
+  %0 = graph.cast %x to f32 : !x
+  %1 = graph.cast %w to f32 : !w
+  %2 = graph.convolve %0, %1 strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1 : !f, !g
+  %3 = graph.binary div %2, %s : !y
+  %4 = graph.unary round %3 : !y
+  %5 = graph.cast %4 to ui8 saturate : !y
+  %6 = graph.binary div %z, %s : !y
+  %7 = graph.unary round %6 : !y
+  %8 = graph.cast %7 to ui8 saturate : !y
+  return %5, %8 : !graph.tensor<[n, 8, h, w], ui8>, !graph.tensor<[n, 8, h, w], ui8>
+}
