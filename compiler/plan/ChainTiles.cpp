@@ -11,11 +11,11 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-ChainTiles ChainTiles::get(const ChainForm &form, ArrayRef<EdgeAttr> edges, int64_t leastTiles) {
+ChainTiles ChainTiles::get(const ChainForm &form, ArrayRef<EdgeAttr> edges, int64_t rowUnit, int64_t leastTiles) {
   const ChainStage &last = form.stages.back();
   Expr rows = last.getRows(), images = last.getNumImages();
   // With n rows of the last stage, a tile has scale * n + border rows of an earlier one. No maxima, which expand into
-  // several terms: an edge's elements are those of all but one of its rows, and of its border.
+  // several terms: an edge's elements are those of all rows but one unit, and without the border.
   SmallVector<int64_t> scales(form.stages.size(), 1), borders(form.stages.size(), 0);
   Expr further = Expr::floorDiv(images * rows, leastTiles);
   for (unsigned edge = edges.size(); edge-- > 0;) {
@@ -26,8 +26,8 @@ ChainTiles ChainTiles::get(const ChainForm &form, ArrayRef<EdgeAttr> edges, int6
     further = Expr::min(further, Expr::floorDiv(elements, form.stages[edge].getRowElements() * scales[edge]));
   }
   ChainTiles tiles;
-  tiles.rowBlocks = Expr::ceilDiv(rows, further + 1);
-  tiles.rowStep = Expr::ceilDiv(rows, tiles.rowBlocks);
+  tiles.rowStep = (Expr::floorDiv(further, rowUnit) + 1) * rowUnit;
+  tiles.rowBlocks = Expr::ceilDiv(rows, tiles.rowStep);
   tiles.tiles = images * tiles.rowBlocks;
   for (auto [number, stage] : llvm::enumerate(form.stages)) {
     tiles.most.push_back(tiles.rowStep * scales[number] + borders[number]);
@@ -78,7 +78,7 @@ FailureOr<ChainTiles> ChainTiles::get(const ChainForm &form, ChainTilingAttr til
   if (form.stages.size() != tiling.getStages().size())
     return program.emitOpError("has ") << form.stages.size() << " stages, its tiling " << tiling.getStages().size();
   MLIRContext *context = program.getContext();
-  ChainTiles tiles = get(form, tiling.getEdges(), tiling.getLeastTiles());
+  ChainTiles tiles = get(form, tiling.getEdges(), tiling.getRowUnit(), tiling.getLeastTiles());
   int64_t words = 0;
   StageSymbols symbols = StageSymbols::get(context, form.getNumImages());
   for (auto [number, stage] : llvm::enumerate(stages)) {

@@ -16,7 +16,7 @@ struct ChainTiles {
   sym::Expr words;
   llvm::SmallVector<sym::Expr> ofStages;
 
-  static ChainTiles get(const ChainForm &form, llvm::ArrayRef<EdgeAttr> edges, int64_t leastTiles);
+  static ChainTiles get(const ChainForm &form, llvm::ArrayRef<EdgeAttr> edges, int64_t rowUnit, int64_t leastTiles);
   /// With the programs of all stages, which get their plans. Fails with a diagnostic where a stage's tiling is none for
   /// it.
   static mlir::FailureOr<ChainTiles> get(const ChainForm &form, ChainTilingAttr tiling, ProgramOp program,

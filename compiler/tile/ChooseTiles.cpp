@@ -44,7 +44,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     std::string why;
     FailureOr<tile::ChainForm> chain = tile::ChainForm::get(program.getComputes(), why);
     if (succeeded(chain))
-      return chooseForStages(*chain, program, device);
+      if (FailureOr<Attribute> tiling = chooseForStages(*chain, program, device); failed(tiling) || *tiling)
+        return tiling;
     if (Attribute tiling = chooseWithKernel(program, device, nullptr))
       return tiling;
     FailureOr<Attribute> tiling =
@@ -67,6 +68,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
   }
 
   /// The tiling of a chain: how its stages are connected, in runs that compute most, and the tiling of each in a tile.
+  /// Null if there is none for a stage.
   FailureOr<Attribute> chooseForStages(const tile::ChainForm &form, tile::ProgramOp program,
                                        const DeviceDescription &device) {
     tile::TypicalRuns runs(program);
@@ -83,7 +85,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     FailureOr<SmallVector<tile::StageProgram>> stages = tile::makeStages(form, program);
     if (failed(stages))
       return failure();
-    tile::ChainTiles tiles = tile::ChainTiles::get(form, cost.edges, tile::leastTilesOfChain);
+    tile::ChainTiles tiles = tile::ChainTiles::get(form, cost.edges, cost.rowUnit, cost.leastTiles);
     tile::StageSymbols symbols = tile::StageSymbols::get(&getContext(), form.getNumImages());
     SmallVector<Attribute> tilings;
     for (auto [stage, ofStage] : llvm::enumerate(*stages)) {
@@ -93,9 +95,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       tile::TypicalRuns runsOfStage = runs.with(values);
       tilings.push_back(chooseWithKernel(*ofStage.program, device, &runsOfStage));
       if (!tilings.back())
-        return program.emitError("no way to tile stage ") << stage << " of this chain is known";
+        return Attribute();
     }
-    return Attribute(tile::ChainTilingAttr::get(&getContext(), tilings, cost.edges, tile::leastTilesOfChain));
+    return Attribute(tile::ChainTilingAttr::get(&getContext(), tilings, cost.edges, cost.rowUnit, cost.leastTiles));
   }
 
   /// The tiling of a program with register blocks; null if none applies. Stages of a chain have typical runs of their

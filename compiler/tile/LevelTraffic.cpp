@@ -118,7 +118,7 @@ public:
     FailureOr<ChainForm> form = ChainForm::get(program.getComputes(), why);
     if (failed(form))
       return;
-    ChainTiles tiles = ChainTiles::get(*form, tiling.getEdges(), tiling.getLeastTiles());
+    ChainTiles tiles = ChainTiles::get(*form, tiling.getEdges(), tiling.getRowUnit(), tiling.getLeastTiles());
     double inScratch = 0;
     for (Expr elements : tiles.between)
       inScratch += get(elements) * elementBytes;

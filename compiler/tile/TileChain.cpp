@@ -4,6 +4,7 @@
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/Traffic.h"
 #include "compiler/tile/Cost.h"
+#include "compiler/tile/TileWindow.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -41,6 +42,18 @@ static double countPoints(const ChainStage &stage, llvm::function_ref<double(Exp
   return valueOf(getNumPoints(anchor.getExtents(), anchor.getContext()));
 }
 
+/// Rows of the last stage that the last window among the stages computes together in registers.
+static int64_t getRowUnit(const ChainForm &form, const DeviceDescription &device) {
+  int64_t scale = 1;
+  for (const ChainStage &stage : llvm::reverse(form.stages)) {
+    std::optional<WindowForm> window = WindowForm::get(stage.getAnchor());
+    if (window && isWindowInRegisters(*window))
+      return std::max<int64_t>(1, tileWindow(*window, device, /*shareRows=*/true).getRows() / scale);
+    scale *= stage.stride;
+  }
+  return 1;
+}
+
 /// The cost of a chain with all edges at one level; rows are kept where that is faster than to compute them again.
 static ChainCost estimate(const ChainForm &form, size_t level, const DeviceDescription &device,
                           llvm::function_ref<double(Expr)> valueOf) {
@@ -57,13 +70,17 @@ static ChainCost estimate(const ChainForm &form, size_t level, const DeviceDescr
   };
   for (unsigned edge = 0; edge < count; ++edge)
     cost.edges.push_back(getEdge(edge, true));
-  ChainTiles tiles = ChainTiles::get(form, cost.edges, leastTilesOfChain);
+  cost.rowUnit = getRowUnit(form, device);
+  // Enough for all workers of the device, some of which may be late.
+  cost.leastTiles = std::clamp<int64_t>(4 * device.units, 8, 64);
+  ChainTiles tiles = ChainTiles::get(form, cost.edges, cost.rowUnit, cost.leastTiles);
   double step = std::max(1.0, valueOf(tiles.rowStep)), number = std::max(1.0, valueOf(tiles.tiles));
   double slabs = 0;
   for (unsigned edge = 0; edge < count; ++edge)
     slabs += valueOf(tiles.between[edge]) * 4;
-  // What no longer fits is fetched from the level behind.
-  if (slabs > double(device.memoryLevels[level - 1].bytes))
+  // Rows that do not fit are fetched from the level behind, which is then the better name for the edge.
+  cost.fits = slabs <= double(device.memoryLevels[level - 1].bytes) * 3 / 4;
+  if (!cost.fits)
     rate = device.getBandwidth(level);
   double rowsPerStep = step;
   for (unsigned edge = count; edge-- > 0;) {
@@ -95,9 +112,10 @@ static ChainCost estimate(const ChainForm &form, size_t level, const DeviceDescr
 ChainCost tile::chooseEdges(const ChainForm &form, const DeviceDescription &device,
                             llvm::function_ref<double(Expr)> valueOf) {
   std::optional<ChainCost> best;
-  for (size_t level = 1; level <= std::min<size_t>(2, device.memoryLevels.size()); ++level) {
+  size_t last = std::min<size_t>(2, device.memoryLevels.size());
+  for (size_t level = 1; level <= last; ++level) {
     ChainCost cost = estimate(form, level, device, valueOf);
-    if (!best || cost.seconds < best->seconds)
+    if ((cost.fits || level == last) && (!best || cost.seconds < best->seconds))
       best = std::move(cost);
   }
   return *best;

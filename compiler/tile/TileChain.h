@@ -6,18 +6,18 @@
 
 namespace freestone::tile {
 
-/// Tiles of all pictures together that suffice for all workers.
-inline constexpr int64_t leastTilesOfChain = 32;
-
 /// What a chain takes beside the computation of its results, each once, in seconds of one worker: the transfers of its
 /// intermediates; and, in tiles, rows that are kept or computed again, operands that each tile reads, and calls.
 struct ChainCost {
   llvm::SmallVector<EdgeAttr> edges;
+  int64_t rowUnit = 1, leastTiles = 1;
   double seconds = 0;
+  /// Whether the level holds what a tile has between stages.
+  bool fits = false;
 };
 
-/// The edges with the least cost at typical sizes: of each, the level of memory, and whether its rows are kept.
-/// `valueOf` evaluates sizes.
+/// The edges of a tiling with the least cost at typical sizes: of each, the level of memory, and whether its rows are
+/// kept. `valueOf` evaluates sizes.
 ChainCost chooseEdges(const ChainForm &form, const DeviceDescription &device,
                       llvm::function_ref<double(sym::Expr)> valueOf);
 

@@ -201,14 +201,15 @@ LogicalResult EdgeAttr::verify(EmitError emitError, int64_t level, int64_t eleme
 }
 
 LogicalResult ChainTilingAttr::verify(EmitError emitError, ArrayRef<Attribute> stages, ArrayRef<EdgeAttr> edges,
-                                      int64_t leastTiles) {
+                                      int64_t rowUnit, int64_t leastTiles) {
   if (stages.size() < 2 || edges.size() + 1 != stages.size())
     return emitError() << "a chain has several stages and an edge between each two, not " << stages.size()
                        << " stages and " << edges.size() << " edges";
   for (Attribute stage : stages)
     if (!isa<ContractionTilingAttr, ConvolutionTilingAttr, WindowTilingAttr>(stage))
       return emitError() << "a stage of a chain is a contraction, a convolution or a window, not " << stage;
-  return verifySize(emitError, "least_tiles", leastTiles);
+  return success(succeeded(verifySize(emitError, "row_unit", rowUnit)) &&
+                 succeeded(verifySize(emitError, "least_tiles", leastTiles)));
 }
 
 /// Refuses what is no tiling for all sizes.

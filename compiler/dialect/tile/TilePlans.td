@@ -173,7 +173,7 @@ def Tile_TranspositionTilingAttr : Tile_PlanPart<"TranspositionTiling", "transpo
 def Tile_EdgeAttr : Tile_PlanPart<"Edge", "edge"> {
   let summary = "where the results of a stage of a chain are until the next stage reads them";
   let description = [{
-    In scratch, of which a tile has at most `elements`, beside one row and the border of its windows: they stay in memory
+    In scratch, of which a tile has at most `elements`, beside one unit of rows and the border of its windows: they stay in memory
     level `level` (1: L1). Rows that the next tile of a worker reads as well are `kept`, else computed again.
   }];
   let parameters = (ins "int64_t":$level, "int64_t":$elements, "bool":$kept);
@@ -182,17 +182,19 @@ def Tile_EdgeAttr : Tile_PlanPart<"Edge", "edge"> {
 def Tile_ChainTilingAttr : Tile_PlanPart<"ChainTiling", "chain"> {
   let summary = "how stages that read windows of each other's results are tiled: pictures, then rows of the last results";
   let description = [{
-    A tile has as many rows of the last stage's results as its edges allow, fewer where tiles would be fewer than
-    `least_tiles`. It computes each stage's rows under the windows of the next, by the stage's own tiling.
+    A tile has as many rows of the last stage's results as its edges allow, a multiple of `row_unit`, fewer where tiles
+    would be fewer than `least_tiles`. It computes each stage's rows under the windows of the next, by the stage's own
+    tiling.
     ```mlir
     #tile.chain<stages = [#tile.convolution<…>, #tile.window<…>], edges = [<level = 2, elements = 131072, kept = true>],
-                least_tiles = 32>
+                row_unit = 8, least_tiles = 16>
     ```
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$stages, ArrayRefParameter<"EdgeAttr">:$edges,
-                        "int64_t":$least_tiles);
+                        "int64_t":$row_unit, "int64_t":$least_tiles);
   let assemblyFormat = [{
-    `<` `stages` `=` `[` $stages `]` `,` `edges` `=` `[` $edges `]` `,` `least_tiles` `=` $least_tiles `>`
+    `<` `stages` `=` `[` $stages `]` `,` `edges` `=` `[` $edges `]` `,` `row_unit` `=` $row_unit `,`
+    `least_tiles` `=` $least_tiles `>`
   }];
 }
 
