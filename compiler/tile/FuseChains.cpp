@@ -171,21 +171,28 @@ LogicalResult FuseChains::readDirectly(StageUnit &unit, StageUnit &before) {
       return success();
     MLIRContext *context = &getContext();
     Expr zero = Expr::constant(context, 0);
-    SmallVector<Expr> kept, indices;
     ArrayRef<Expr> from = graph::getShape(tensor), to = graph::getShape(result);
-    for (auto [index, size] : llvm::zip_equal(getIndices(anchor, input), from)) {
-      if (!size.isConstant(1))
-        kept.push_back(index);
-      else if (!index.isConstant(0) && (anchor.getFill(input) || !index.asSymbol()))
-        return failure();
-    }
+    SmallVector<Expr> read = getIndices(anchor, input), indices;
     auto isOne = [](Expr size) { return size.isConstant(1); };
-    if (!llvm::equal(llvm::make_filter_range(from, [&](Expr size) { return !isOne(size); }),
-                     llvm::make_filter_range(to, [&](Expr size) { return !isOne(size); })))
+    unsigned dim = 0;
+    auto leaveOut = [&] {
+      for (; dim < from.size() && isOne(from[dim]); ++dim)
+        if (!read[dim].isConstant(0) && (anchor.getFill(input) || !read[dim].asSymbol()))
+          return failure();
+      return success();
+    };
+    for (Expr size : to) {
+      if (isOne(size)) {
+        bool isBoth = dim < from.size() && isOne(from[dim]);
+        indices.push_back(isBoth ? read[dim++] : Expr::constant(context, 0));
+        continue;
+      }
+      if (failed(leaveOut()) || dim == from.size() || from[dim] != size)
+        return failure();
+      indices.push_back(read[dim++]);
+    }
+    if (failed(leaveOut()) || dim != from.size())
       return failure();
-    auto index = kept.begin();
-    for (Expr size : to)
-      indices.push_back(isOne(size) ? zero : *index++);
     IndexMapBuilder builder(context, anchor.getNumLoops());
     SmallVector<AffineMap> maps;
     for (unsigned other = 0; other < anchor.getInputs().size(); ++other) {
