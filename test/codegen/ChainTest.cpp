@@ -22,25 +22,25 @@ std::string chain(const Chain &c, int64_t panelWidth) {
   std::string text = R"(tile.program @chain symbols [n, c, h, w, y, x]
       (%x: !graph.tensor<[n, c, h, w], f32>, %w: !graph.tensor<[c, 32], f32, #tile.panels<axis = 1, width = W>>,
        %d: !graph.tensor<[32, K, K], f32>) -> (!graph.tensor<[n, 32, y, x], f32>) {
-    %r = tile.compute [n, 32, h, w, c] [parallel, parallel, parallel, parallel, reduction]
+    %wide = tile.compute [n, 32, h, w, c] [parallel, parallel, parallel, parallel, reduction]
       ins(%x : affine_map<(d0, d1, d2, d3, d4) -> (d0, d4, d2, d3)>,
           %w : affine_map<(d0, d1, d2, d3, d4) -> (d4, d1)>) init [0.0 : f32] {)";
   text += multiplyAdd;
   text += R"( : (!graph.tensor<[n, c, h, w], f32>, !graph.tensor<[c, 32], f32, #tile.panels<axis = 1, width = W>>)
         -> !graph.tensor<[n, 32, h, w], f32>
-    %s = tile.compute [n, 32, h, w] [parallel, parallel, parallel, parallel]
-      ins(%r : affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>) {
+    %positive = tile.compute [n, 32, h, w] [parallel, parallel, parallel, parallel]
+      ins(%wide : affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>) {
       ^bb0(%a: f32):
         %zero = arith.constant 0.0 : f32
         %max = arith.maximumf %a, %zero : f32
         tile.yield %max : f32
       } : (!graph.tensor<[n, 32, h, w], f32>) -> !graph.tensor<[n, 32, h, w], f32>
-    %t = tile.compute [n, 32, y, x, K, K] [parallel, parallel, parallel, parallel, reduction, reduction]
-      ins(%s : affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2 * S + d4 - P, d3 * S + d5 - P)>,
+    %last = tile.compute [n, 32, y, x, K, K] [parallel, parallel, parallel, parallel, reduction, reduction]
+      ins(%positive : affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2 * S + d4 - P, d3 * S + d5 - P)>,
           %d : affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, d4, d5)>) fill [0.0 : f32, unit] init [0.0 : f32] {)";
   text += multiplyAdd;
   text += R"( : (!graph.tensor<[n, 32, h, w], f32>, !graph.tensor<[32, K, K], f32>) -> !graph.tensor<[n, 32, y, x], f32>
-    tile.return %t : !graph.tensor<[n, 32, y, x], f32>
+    tile.return %last : !graph.tensor<[n, 32, y, x], f32>
   })";
   auto replaceEach = [&](const std::string &from, const std::string &to) {
     for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
