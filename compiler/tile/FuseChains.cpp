@@ -98,12 +98,9 @@ bool FuseChains::mayBeStage(ArrayRef<ComputeOp> members) {
   std::optional<ConvolutionForm> convolution = ConvolutionForm::get(anchor);
   if (convolution && convolution->contraction.elementType.isF32() && convolution->isPacked(kernel.getWidth()))
     return true;
+  // Products whose weights are in no panels pack pixels instead, in each tile anew: they are faster apart.
   std::optional<WindowForm> window = WindowForm::get(anchor);
-  if (windows && window && isWindowInRegisters(*window))
-    return true;
-  // Without taps, a product of the weights and of the pixels.
-  return convolution && convolution->taps == 1 && convolution->contraction.elementType.isF32() &&
-         isMicroKernelContraction(convolution->contraction, kernel.getWidth());
+  return windows && window && isWindowInRegisters(*window);
 }
 
 void FuseChains::findUnits() {

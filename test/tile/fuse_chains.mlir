@@ -7,30 +7,30 @@
 // CHECK-LABEL: func.func @inverted
 // CHECK-SAME:    chained = 2
 // CHECK:         %[[BLOCK:.*]] = tile.group {
-// CHECK-NEXT:      %[[WIDE:.*]] = tile.compute [b, 96, h, w, 24]
+// CHECK-NEXT:      %[[WIDE:.*]] = tile.compute [b, 96, h, w, 32]
 // CHECK:           %[[CLIPPED:.*]] = tile.compute [b, 96, h, w] {{.*}} ins(%[[WIDE]]
 // CHECK:           %[[ROWS:.*]] = tile.compute [b, 96, 1, h, w, 1, 3, 3] {{.*}} ins(%[[CLIPPED]]
 // CHECK:           %[[LAST:.*]] = tile.compute [b, 96, 1, h, w] {{.*}} ins(%[[ROWS]]
-// CHECK:           %[[NARROW:.*]] = tile.compute [b, 24, h, w, 96] {{.*}} ins(%[[LAST]]
+// CHECK:           %[[NARROW:.*]] = tile.compute [b, 32, h, w, 96] {{.*}} ins(%[[LAST]]
 // CHECK-NOT:       graph.reshape
-// CHECK:           %[[SUM:.*]] = tile.compute [b, 24, h, w] {{.*}} ins(%{{.*}}
+// CHECK:           %[[SUM:.*]] = tile.compute [b, 32, h, w] {{.*}} ins(%{{.*}}
 // CHECK:           tile.yield %[[SUM]]
 // CHECK:         return %[[BLOCK]]
 // APART-LABEL: func.func @inverted
 // APART-COUNT-3: tile.group {
 // APART:         return
-func.func @inverted(%x: !graph.tensor<[b, 24, h, w], f32>) -> !graph.tensor<[b, 24, h, w], f32> {
-  %k = graph.weight "k" : !graph.tensor<[96, 24, 1, 1], f32>
+func.func @inverted(%x: !graph.tensor<[b, 32, h, w], f32>) -> !graph.tensor<[b, 32, h, w], f32> {
+  %k = graph.weight "k" : !graph.tensor<[96, 32, 1, 1], f32>
   %d = graph.weight "d" : !graph.tensor<[96, 1, 3, 3], f32>
-  %p = graph.weight "p" : !graph.tensor<[24, 96, 1, 1], f32>
+  %p = graph.weight "p" : !graph.tensor<[32, 96, 1, 1], f32>
   %zero = graph.constant dense<0.0> : tensor<f32> -> !graph.tensor<[b, 96, h, w], f32>
-  %c = graph.convolve %x, %k strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [0, 0] high [0, 0] groups 1 : !graph.tensor<[b, 24, h, w], f32>, !graph.tensor<[96, 24, 1, 1], f32>
+  %c = graph.convolve %x, %k strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [0, 0] high [0, 0] groups 1 : !graph.tensor<[b, 32, h, w], f32>, !graph.tensor<[96, 32, 1, 1], f32>
   %wide = graph.binary max %c, %zero : !graph.tensor<[b, 96, h, w], f32>
   %e = graph.convolve %wide, %d strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 96 : !graph.tensor<[b, 96, h, w], f32>, !graph.tensor<[96, 1, 3, 3], f32>
   %rows = graph.binary max %e, %zero : !graph.tensor<[b, 96, h, w], f32>
-  %f = graph.convolve %rows, %p strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [0, 0] high [0, 0] groups 1 : !graph.tensor<[b, 96, h, w], f32>, !graph.tensor<[24, 96, 1, 1], f32>
-  %y = graph.binary add %f, %x : !graph.tensor<[b, 24, h, w], f32>
-  return %y : !graph.tensor<[b, 24, h, w], f32>
+  %f = graph.convolve %rows, %p strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [0, 0] high [0, 0] groups 1 : !graph.tensor<[b, 96, h, w], f32>, !graph.tensor<[32, 96, 1, 1], f32>
+  %y = graph.binary add %f, %x : !graph.tensor<[b, 32, h, w], f32>
+  return %y : !graph.tensor<[b, 32, h, w], f32>
 }
 
 // Windows of a pool overlap, and reach over the border.
