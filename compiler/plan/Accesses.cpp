@@ -36,6 +36,42 @@ static Attribute getRead(BlockArgument argument, unsigned outer, Expr count) {
   return getRun(type, outer, count);
 }
 
+/// The number of first loops that all computes share: each reads the others' results at its own point of them.
+static unsigned countSharedLoops(ProgramOp program) {
+  SmallVector<ComputeOp> computes = program.getComputes();
+  SmallVector<Expr> extents = computes.front().getExtents();
+  unsigned shared = computes.front().getNumParallel();
+  for (ComputeOp compute : computes) {
+    if (llvm::any_of(compute.getReads(), [](Value read) { return !isa<BlockArgument>(read); }))
+      return 0;
+    shared = std::min<unsigned>(shared, compute.getNumParallel());
+    SmallVector<Expr> own = compute.getExtents();
+    while (ArrayRef(own).take_front(shared) != ArrayRef(extents).take_front(shared))
+      --shared;
+    for (auto [number, input] : llvm::enumerate(compute.getInputs())) {
+      if (isa<BlockArgument>(input))
+        continue;
+      SmallVector<Expr> indices = getIndices(compute, number);
+      for (unsigned loop = 0; loop < shared; ++loop)
+        if (loop >= indices.size() || indices[loop] != getLoopSymbol(compute.getContext(), loop))
+          shared = loop;
+    }
+  }
+  return shared;
+}
+
+TileGrid TileGrid::get(ComputeOp compute, ArrayRef<unsigned> loops, Expr inner) {
+  TileGrid grid;
+  SmallVector<Expr> extents = compute.getExtents();
+  while (grid.outer.size() < loops.size() && loops[grid.outer.size()] == grid.outer.size())
+    grid.outer.push_back(extents[grid.outer.size()]);
+  grid.rowBlocks = Expr::constant(compute.getContext(), 1);
+  grid.inner = inner;
+  for (unsigned loop : loops.drop_front(grid.outer.size()))
+    grid.inner = grid.inner * extents[loop];
+  return grid;
+}
+
 Accesses Accesses::getUnknown(ProgramOp program) {
   Attribute unit = UnitAttr::get(program.getContext());
   return {SmallVector<Attribute>(program.getArgumentTypes().size(), unit),
@@ -48,5 +84,32 @@ Accesses Accesses::get(ProgramOp program, unsigned outer, Expr perTile) {
     accesses.reads.push_back(getRead(argument, outer, perTile));
   for (Value result : program.getBody()->getTerminator()->getOperands())
     accesses.writes.push_back(getRun(cast<graph::TensorType>(result.getType()), outer, perTile));
+  return accesses;
+}
+
+Accesses Accesses::get(ProgramOp program, const TileGrid &grid) {
+  Accesses accesses = getUnknown(program);
+  unsigned shared = countSharedLoops(program);
+  Expr one = Expr::constant(program.getContext(), 1);
+  // What the points of as few loops as possible tell holds as well, of more tiles.
+  auto add = [&](unsigned loops, Expr points, Expr tiles) {
+    if (loops == 0 || loops > shared)
+      return;
+    Accesses ofPoints = get(program, loops, points);
+    for (auto [all, each] : {std::pair(&accesses.reads, &ofPoints.reads), {&accesses.writes, &ofPoints.writes}})
+      for (auto [access, run] : llvm::zip_equal(*all, *each))
+        if (auto elements = dyn_cast<sym::ExprAttr>(run))
+          access = SharedBlockAttr::getAccess(elements.getExpr(), tiles);
+  };
+  Expr tiles = grid.rowBlocks * grid.inner;
+  SmallVector<Expr> ofLoop;
+  for (Expr extent : llvm::reverse(grid.outer)) {
+    ofLoop.push_back(tiles);
+    tiles = tiles * extent;
+  }
+  for (unsigned loops = 1; loops <= grid.outer.size(); ++loops)
+    add(loops, one, ofLoop[grid.outer.size() - loops]);
+  if (grid.outer.empty() && grid.rowLoops > 0)
+    add(grid.rowLoops, grid.rows, grid.inner);
   return accesses;
 }

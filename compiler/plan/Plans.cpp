@@ -34,6 +34,16 @@ static PlanAttr makePlan(ProgramOp program, Attribute tiling, Expr tiles, Expr s
                        builder.getArrayAttr(accesses.writes));
 }
 
+/// The grid of a contraction, with blocks of `step` rows.
+static TileGrid getMatrixGrid(ContractionForm &form, Expr rowBlocks, Expr step, Expr columnBlocks) {
+  TileGrid grid = TileGrid::get(form.compute, form.outer, columnBlocks);
+  grid.rowBlocks = rowBlocks;
+  grid.rows = step;
+  if (form.outer.empty() && llvm::equal(form.m, llvm::seq<unsigned>(form.m.size())))
+    grid.rowLoops = form.m.size();
+  return grid;
+}
+
 static FailureOr<PlanAttr> planContraction(ProgramOp program, ContractionTilingAttr tiling) {
   std::optional<ContractionForm> form = getContractionWithEpilogue(program);
   if (!form)
@@ -43,7 +53,13 @@ static FailureOr<PlanAttr> planContraction(ProgramOp program, ContractionTilingA
   if (tiling.getStreamedRows() > 0 && !form->getStreamedInput())
     return program.emitOpError("is tiled for columns that are read in place, but packs or converts them");
   ContractionTiles tiles = ContractionTiles::get(*form, tiling);
-  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
+  // Panels that a run packs may be in several groups, each with tiles of all rows.
+  bool isGrouped = !form->getPackedInput(tiling.getKernel().getWidth());
+  Expr rows = form->getExtent(form->m);
+  TileGrid grid = getMatrixGrid(*form, tiles.rowBlocks, Expr::ceilDiv(rows, tiles.rowBlocks), tiles.panelCount);
+  if (isGrouped)
+    grid.rowLoops = 0;
+  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::get(program, grid));
 }
 
 static FailureOr<PlanAttr> planDotProducts(ProgramOp program, DotProductTilingAttr tiling) {
@@ -58,7 +74,10 @@ static FailureOr<PlanAttr> planDotProducts(ProgramOp program, DotProductTilingAt
     return program.emitOpError("sums dot products in groups of ")
            << group << " steps, its tiling blocks of " << tiling.getDepth();
   DotProductTiles tiles = DotProductTiles::get(*form, tiling);
-  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(), Accesses::getUnknown(program));
+  int64_t unit = DotProductTiles::unit;
+  Expr step = Expr::ceilDiv(Expr::ceilDiv(form->getExtent(form->m), tiles.rowBlocks), unit) * unit;
+  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(),
+                  Accesses::get(program, getMatrixGrid(*form, tiles.rowBlocks, step, tiles.columnBlocks)));
 }
 
 static FailureOr<PlanAttr> planConvolution(ProgramOp program, ConvolutionTilingAttr tiling) {
@@ -67,8 +86,10 @@ static FailureOr<PlanAttr> planConvolution(ProgramOp program, ConvolutionTilingA
   if (!form || !form->isPacked(width))
     return program.emitOpError("is tiled as a convolution with weights in panels of ") << width << ", but is none";
   ConvolutionTiles tiles = ConvolutionTiles::get(*form, tiling);
+  TileGrid grid = TileGrid::get(form->contraction.compute, form->contraction.outer,
+                                tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->contraction.elementType),
-                  Accesses::getUnknown(program));
+                  Accesses::get(program, grid));
 }
 
 static FailureOr<PlanAttr> planWeightGradient(ProgramOp program, WeightGradientTilingAttr tiling) {
@@ -91,7 +112,8 @@ static FailureOr<PlanAttr> planWindow(ProgramOp program, WindowTilingAttr tiling
                "computes one tap at a time, or all of a number that is known with rows that share them, not ")
            << tiling.getUnroll();
   WindowTiles tiles = WindowTiles::get(*form, tiling);
-  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(*form), Accesses::getUnknown(program));
+  TileGrid grid = TileGrid::get(form->compute, form->outer, tiles.rowBlocks * tiles.pixelBlocks);
+  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(*form), Accesses::get(program, grid));
 }
 
 /// Verifies that lanes and vectors may keep separate accumulators, and that the loops of a pass are one run or all
@@ -111,6 +133,18 @@ static LogicalResult verifyPass(ProgramOp program, const RowPasses &passes, unsi
       return program.emitOpError("has no operation that combines ") << accumulators << " accumulators of pass " << pass;
   }
   return success();
+}
+
+/// A tile of one block has rows of its own, which it shares with those of other columns.
+static Accesses getAccesses(ProgramOp program, const RowBlocks &blocks, RowsTilingAttr tiling) {
+  if (!tiling.getRows().isConstant(1))
+    return Accesses::getUnknown(program);
+  TileGrid grid = TileGrid::get(blocks.reduction, llvm::to_vector(llvm::seq<unsigned>(blocks.outer.size())),
+                                blocks.columnBlocks);
+  grid.rowBlocks = blocks.rowBlocks;
+  grid.rows = Expr::constant(program.getContext(), tiling.getBlockRows());
+  grid.rowLoops = 1;
+  return Accesses::get(program, grid);
 }
 
 static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
@@ -135,7 +169,7 @@ static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
     Expr copied = blocks->packed ? getScratchBytes(blocks->packed->elements, Float32Type::get(context))
                                  : Expr::constant(context, 0);
     return makePlan(program, tiling, Expr::ceilDiv(blocks->getCount(), tiling.getRows()), copied,
-                    Accesses::getUnknown(program));
+                    getAccesses(program, *blocks, tiling));
   }
   Expr scratch = Expr::constant(context, 0);
   for (Value kept : passes->kept) {
@@ -147,6 +181,14 @@ static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
   return makePlan(program, tiling, Expr::ceilDiv(count, rows), scratch, Accesses::get(program, rowLoops, rows));
 }
 
+/// Blocks of rows, and of their columns where rows are not whole.
+static TileGrid getGrid(ComputeOp compute, const MapTiles &tiles, MapTilingAttr tiling) {
+  TileGrid grid = TileGrid::get(compute, {}, tiles.columnBlocks);
+  grid.rowLoops = tiles.parallel.size() - 1;
+  grid.rows = tiling.getRows();
+  return grid;
+}
+
 static FailureOr<PlanAttr> planMap(ProgramOp program, MapTilingAttr tiling) {
   SmallVector<ComputeOp> computes = program.getComputes();
   if (computes.empty() || !shareParallelLoops(computes))
@@ -155,12 +197,12 @@ static FailureOr<PlanAttr> planMap(ProgramOp program, MapTilingAttr tiling) {
   if (!tiling.getEnds().empty() &&
       (tiles.parallel.empty() || llvm::any_of(computes, [](ComputeOp compute) { return compute.getNumReductions(); })))
     return program.emitOpError("is tiled in segments of columns, but has reductions or no columns");
-  // A tile is a range of consecutive elements if it has whole rows or there is one row.
+  // A tile is a range of consecutive elements if there is one row.
   Accesses accesses = Accesses::getUnknown(program);
   if (tiles.parallel.size() < 2)
     accesses = Accesses::get(program, tiles.parallel.size(), tiling.getColumns());
-  else if (tiles.parallel.size() == 2 && tiling.getColumns() == tiles.parallel.back())
-    accesses = Accesses::get(program, 1, tiling.getRows());
+  else
+    accesses = Accesses::get(program, getGrid(computes.front(), tiles, tiling));
   return makePlan(program, tiling, tiles.tiles, Expr::constant(program.getContext(), 0), accesses);
 }
 
@@ -171,7 +213,30 @@ static FailureOr<PlanAttr> planTransposition(ProgramOp program, TranspositionTil
            << tiling.getAcross() << " in blocks of " << tiling.getWidth()
            << " columns, but its computes have other loops";
   TranspositionTiles tiles = TranspositionTiles::get(computes.front(), tiling);
-  return makePlan(program, tiling, tiles.tiles, Expr::constant(program.getContext(), 0), Accesses::getUnknown(program));
+  // Tiles are planes times blocks of rows and columns.
+  SmallVector<unsigned> planes;
+  for (unsigned loop = 0; loop + 1 < computes.front().getNumParallel(); ++loop)
+    if (loop != static_cast<unsigned>(tiling.getAcross()))
+      planes.push_back(loop);
+  TileGrid grid = TileGrid::get(computes.front(), planes, tiles.rowBlocks * tiles.columnBlocks);
+  return makePlan(program, tiling, tiles.tiles, Expr::constant(program.getContext(), 0), Accesses::get(program, grid));
+}
+
+/// The dealt blocks: those of single points of the first loops, then others.
+static TileGrid getGrid(TreeForm &form) {
+  ComputeOp first = form.computes.front();
+  SmallVector<unsigned> loops;
+  Expr inner = Expr::constant(form.tiling.getContext(), 1);
+  for (BlocksAttr blocks : form.dealt) {
+    unsigned loop = loops.size();
+    bool isPoint = blocks.getStep().isConstant(1) && inner.isConstant(1) && loop < first.getNumParallel() &&
+                   form.axes.of(first)[loop] == static_cast<unsigned>(blocks.getAxis());
+    if (isPoint)
+      loops.push_back(loop);
+    else
+      inner = inner * Expr::ceilDiv(form.axes.getExtent(blocks.getAxis()), blocks.getStep());
+  }
+  return TileGrid::get(first, loops, inner);
 }
 
 static FailureOr<PlanAttr> planTree(ProgramOp program, TreeTilingAttr tiling) {
@@ -179,7 +244,7 @@ static FailureOr<PlanAttr> planTree(ProgramOp program, TreeTilingAttr tiling) {
   FailureOr<TreeForm> form = TreeForm::get(program, tiling, why);
   if (failed(form))
     return program.emitOpError("can't be computed by its tree of tiles: ") << why;
-  return makePlan(program, tiling, form->tiles, form->getScratch(), Accesses::getUnknown(program));
+  return makePlan(program, tiling, form->tiles, form->getScratch(), Accesses::get(program, getGrid(*form)));
 }
 
 static FailureOr<PlanAttr> planChain(ProgramOp program, ChainTilingAttr tiling) {
@@ -212,12 +277,18 @@ static FailureOr<PlanAttr> planOpaque(ProgramOp program, OpaqueTilingAttr tiling
 static ArrayAttr chooseAccesses(VariantsTilingAttr tiling, ArrayRef<ArrayAttr> accesses) {
   SmallVector<Attribute> chosen;
   for (size_t number = 0; number < accesses.front().size(); ++number) {
-    auto each = llvm::map_to_vector(accesses, [&](ArrayAttr of) { return dyn_cast<sym::ExprAttr>(of[number]); });
-    if (llvm::is_contained(each, sym::ExprAttr()))
-      chosen.push_back(UnitAttr::get(tiling.getContext()));
-    else
-      chosen.push_back(
-          chooseVariant(tiling, llvm::map_to_vector(each, [](sym::ExprAttr attr) { return attr.getExpr(); })).attr());
+    SmallVector<Expr> elements, tiles;
+    for (ArrayAttr of : accesses) {
+      auto alone = dyn_cast<sym::ExprAttr>(of[number]);
+      auto shared = dyn_cast<SharedBlockAttr>(of[number]);
+      if (!alone && !shared)
+        break;
+      elements.push_back(alone ? alone.getExpr() : shared.getElements());
+      tiles.push_back(alone ? Expr::constant(tiling.getContext(), 1) : shared.getTiles());
+    }
+    bool areKnown = elements.size() == accesses.size();
+    chosen.push_back(areKnown ? SharedBlockAttr::getAccess(chooseVariant(tiling, elements), chooseVariant(tiling, tiles))
+                              : UnitAttr::get(tiling.getContext()));
   }
   return ArrayAttr::get(tiling.getContext(), chosen);
 }

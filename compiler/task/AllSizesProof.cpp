@@ -63,7 +63,7 @@ private:
   void add(Value operand, Touch touch);
   bool readsBound(SpaceOp space);
   bool areApart(const Touch &one, const Touch &other);
-  bool areAligned(const Touch &one, const Touch &other);
+  bool areOnWorker(const Touch &one, const Touch &other);
   std::optional<std::string> findUnordered(ArrayRef<Touch> touches);
   std::optional<std::string> findSharing();
   std::string describe(int64_t one, int64_t other, const char *what) {
@@ -164,7 +164,7 @@ bool Prover::areApart(const Touch &one, const Touch &other) {
 }
 
 /// Whether tile t of both touches the same elements and belongs to one worker. A single tile may touch any elements.
-bool Prover::areAligned(const Touch &one, const Touch &other) {
+bool Prover::areOnWorker(const Touch &one, const Touch &other) {
   SpaceOp first = one.dealt, second = other.dealt;
   if (!first || !second || !first.isDealtAs(second))
     return false;
@@ -174,7 +174,7 @@ bool Prover::areAligned(const Touch &one, const Touch &other) {
   bool isOnly = first.getTiles().getExpr().isConstant(1) && second.getTiles().getExpr().isConstant(1);
   if (isOnly)
     return true;
-  if (isa<UnitAttr>(one.elements) || one.elements != other.elements ||
+  if (!areAligned(one.elements, other.elements) ||
       !std::equal(one.slices.begin(), one.slices.end(), other.slices.begin(), other.slices.end(), isSame))
     return false;
   // What a tile touches is another range where a size of it was determined anew in between.
@@ -193,7 +193,7 @@ std::optional<std::string> Prover::findUnordered(ArrayRef<Touch> touches) {
       // The tiles of a space write disjoint elements, and read none that another of its tiles writes.
       if (isRead || one.space == other.space || known[other.step].test(one.step) || areApart(one, other))
         continue;
-      if (!areAligned(one, other))
+      if (!areOnWorker(one, other))
         return describe(one.step, other.step, "touch the same buffer");
       if (one.step != other.step && !earlier[other.step].test(one.step))
         return describe(one.step, other.step, "touch the same buffer, and no edge says so");

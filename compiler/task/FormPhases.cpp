@@ -173,8 +173,11 @@ SmallVector<Attribute> PhaseFormer::accesses(ArrayAttr planned,
                                              llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes) {
   SmallVector<Attribute> result;
   for (Attribute access : planned) {
-    auto elements = dyn_cast<sym::ExprAttr>(access);
-    result.push_back(elements ? Attribute(elements.getExpr().substitute(sizes).attr()) : access);
+    if (auto elements = dyn_cast<sym::ExprAttr>(access))
+      access = elements.getExpr().substitute(sizes).attr();
+    else if (auto block = dyn_cast<tile::SharedBlockAttr>(access))
+      access = tile::SharedBlockAttr::getAccess(block.getElements().substitute(sizes), block.getTiles().substitute(sizes));
+    result.push_back(access);
   }
   return result;
 }

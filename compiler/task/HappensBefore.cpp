@@ -110,8 +110,14 @@ private:
         continue;
       int64_t begin = 0, end = place.bytes;
       auto count = dyn_cast<sym::ExprAttr>(elements);
-      if (count) {
-        int64_t step = evaluate(count.getExpr(), valueOf) * elementBytes(operand);
+      auto block = dyn_cast<tile::SharedBlockAttr>(elements);
+      if (block) {
+        int64_t tilesOfBlock = std::max<int64_t>(1, evaluate(block.getTiles(), valueOf));
+        first /= tilesOfBlock;
+        last = (last - 1) / tilesOfBlock + 1;
+      }
+      if (count || block) {
+        int64_t step = evaluate(count ? count.getExpr() : block.getElements(), valueOf) * elementBytes(operand);
         begin = std::min(first * step, place.bytes);
         end = std::min(last * step, place.bytes);
       }

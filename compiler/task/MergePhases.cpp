@@ -53,7 +53,7 @@ void Merger::findChains() {
     for (SpaceOp space : PhaseOp(phases[index]).getSpaces()) {
       auto touch = [&](OperandRange operands, ArrayAttr accesses, bool isWrite) {
         for (auto [operand, elements] : llvm::zip_equal(operands, accesses)) {
-          if (isa<UnitAttr>(elements) || space.getTiles().getExpr().isConstant(1))
+          if (!isa<sym::ExprAttr>(elements) || space.getTiles().getExpr().isConstant(1))
             continue;
           for (const Touch &before : touches[operand])
             if ((isWrite || before.isWrite) && before.tiles == space.getTilesAttr() && before.elements == elements &&

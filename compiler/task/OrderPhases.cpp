@@ -134,10 +134,10 @@ void Orderer::order() {
 /// Whether tile t of both accesses touches the same elements, and belongs to one worker. A single tile may touch any
 /// elements.
 bool Orderer::staysOnWorker(const SpaceTouch &touch, const SpaceTouch &before) {
-  bool areAligned = !isa<UnitAttr>(touch.elements) && touch.elements == before.elements;
   SpaceOp earlier = before.space;
   bool isOnly = earlier.getTiles().getExpr().isConstant(1);
-  return touch.operand == before.operand && (areAligned || isOnly) && deals.join(touch.space, earlier);
+  return touch.operand == before.operand && (areAligned(touch.elements, before.elements) || isOnly) &&
+         deals.join(touch.space, earlier);
 }
 
 bool Orderer::readsRuntimeSizes(SpaceOp space) {

@@ -103,8 +103,8 @@ std::optional<bool> Overwriter::getOrder(const BufferTouch &earlier, const Buffe
   if (known[later.phase].test(earlier.phase))
     return true;
   SpaceOp one = earlier.space, other = later.space;
-  bool areAligned = !isa<UnitAttr>(earlier.elements) && earlier.elements == later.elements;
-  if (one.isDealtAs(other) && (areAligned || one.getTiles().getExpr().isConstant(1)))
+  bool isOnly = one.getTiles().getExpr().isConstant(1);
+  if (one.isDealtAs(other) && (isOnly || areAligned(earlier.elements, later.elements)))
     return false;
   return std::nullopt;
 }

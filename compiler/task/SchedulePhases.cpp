@@ -46,8 +46,7 @@ private:
 /// Notes an edge: `follows` if tile t of both touches the same elements.
 void Segment::comeAfter(PlaneTask &task, const Touch &before, const Touch &touch) {
   SpaceOp space = touch.space, earlier = before.space;
-  bool isAligned =
-      (!isa<UnitAttr>(touch.elements) && touch.elements == before.elements) || space.getTiles().getExpr().isConstant(1);
+  bool isAligned = areAligned(touch.elements, before.elements) || space.getTiles().getExpr().isConstant(1);
   if (isAligned && space.getTiles() == earlier.getTiles() && (!task.follows || *task.follows == before.task))
     task.follows = before.task;
   else if (!llvm::is_contained(task.after, before.task))

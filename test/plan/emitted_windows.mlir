@@ -27,7 +27,7 @@
 tile.program @group symbols [n](%x: !graph.tensor<[n, 3, 20, 30], f32>, %k: !graph.tensor<[6, 3, 3, 3], f32>)
     -> (!graph.tensor<[n, 6, 20, 15], f32>)
     attributes {plan = #tile.plan<#tile.window<channels = 2, rows = 2, vectors = 1, lanes = 8, pixels = 64, copy = 4096>,
-                                  tiles = n, scratch = 9088, reads = [unit, unit], writes = [unit]>} {
+                                  tiles = n, scratch = 9088, reads = [#sym.expr<1800>, unit], writes = [#sym.expr<1800>]>} {
   %0 = tile.compute [n, 6, 20, 15, 3, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]
       ins(%x : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 + d5 - 1, d3 * 2 + d6 - 1)>,
           %k : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)>) fill [0.0 : f32, unit] init [0.0 : f32] {

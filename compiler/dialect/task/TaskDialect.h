@@ -20,6 +20,12 @@ class ViewOp;
 
 /// The buffer of an operand: itself, or that of a view.
 BufferOp findBuffer(mlir::Value value);
+
+/// Whether tile t of two spaces with these accesses (see `task.space`) touches the same elements, and no other tile
+/// does.
+inline bool areAligned(mlir::Attribute one, mlir::Attribute other) {
+  return mlir::isa<sym::ExprAttr>(one) && one == other;
+}
 } // namespace freestone::task
 
 #define GET_ATTRDEF_CLASSES

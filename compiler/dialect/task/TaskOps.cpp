@@ -42,9 +42,14 @@ static ParseResult parseAccesses(OpAsmParser &parser, ArrayAttr &accesses) {
       attrs.push_back(UnitAttr::get(parser.getContext()));
       return success();
     }
+    sym::Expr tiles;
     if (parseSize(parser, elements))
       return failure();
-    attrs.push_back(elements);
+    if (failed(parser.parseOptionalKeyword("per")))
+      return attrs.push_back(elements), success();
+    if (sym::parseExpr(parser, tiles))
+      return failure();
+    attrs.push_back(tile::SharedBlockAttr::getAccess(elements.getExpr(), tiles));
     return success();
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAccess))
@@ -56,8 +61,11 @@ static ParseResult parseAccesses(OpAsmParser &parser, ArrayAttr &accesses) {
 static void printAccesses(OpAsmPrinter &printer, Operation *, ArrayAttr accesses) {
   printer << '[';
   llvm::interleaveComma(accesses, printer, [&](Attribute access) {
+    auto block = dyn_cast<tile::SharedBlockAttr>(access);
     if (auto elements = dyn_cast<sym::ExprAttr>(access))
       printer << elements.getExpr();
+    else if (block)
+      printer << block.getElements() << " per " << block.getTiles();
     else
       printer << '?';
   });

@@ -180,6 +180,7 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
   let description = [{
     `sizes` are the values of the program's symbols, in symbols of the entry. `reads` and `writes` give, for each
     operand, the number c of consecutive elements that one tile touches: tile t touches nothing outside [t*c, (t+1)*c).
+    With `c per d`, d neighbouring tiles share such a block: tile t touches nothing outside that of t floordiv d.
     `?` (an attribute `unit`) means any element. No two tiles write the same element; of a buffer that is input and
     output, a tile reads only elements that it writes. `sites` are the numbers of the program's `tile.check`s.
     `operations` counts the floating-point operations of all tiles, `padding` the additional ones whose results are

@@ -252,7 +252,22 @@ LogicalResult PlanAttr::verify(EmitError emitError, Attribute tiling, sym::Expr,
     return failure();
   for (ArrayAttr accesses : {reads, writes})
     for (Attribute access : accesses)
-      if (!isa<sym::ExprAttr, UnitAttr>(access))
-        return emitError() << "a tile touches so many elements or unit, not " << access;
+      if (!isa<sym::ExprAttr, SharedBlockAttr, UnitAttr>(access))
+        return emitError() << "a tile touches so many elements, a shared block or unit, not " << access;
   return success();
+}
+
+LogicalResult SharedBlockAttr::verify(EmitError emitError, sym::Expr elements, sym::Expr tiles) {
+  if (elements.isInvalid() || tiles.isInvalid() || tiles.isConstant(1))
+    return emitError() << "a block of " << elements.str() << " elements is shared by several tiles, not by "
+                       << tiles.str();
+  return success();
+}
+
+Attribute SharedBlockAttr::getAccess(sym::Expr elements, sym::Expr tiles) {
+  if (elements.isInvalid() || tiles.isInvalid())
+    return UnitAttr::get(elements.context());
+  if (tiles.isConstant(1))
+    return elements.attr();
+  return get(elements.context(), elements, tiles);
 }

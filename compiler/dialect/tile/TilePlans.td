@@ -229,12 +229,28 @@ def Tile_VariantsTilingAttr : Tile_PlanPart<"VariantsTiling", "variants"> {
   }];
 }
 
+def Tile_SharedBlockAttr : Tile_PlanPart<"SharedBlock", "shared_block"> {
+  let summary = "a block of consecutive elements that neighbouring tiles touch";
+  let description = [{
+    Of an operand: tile t touches nothing outside of block b = t floordiv `tiles`, the elements from b * `elements` up to
+    (b + 1) * `elements`. Tiles of one block write different elements of it.
+    ```mlir
+    #tile.shared_block<elements = 48*s1, tiles = s2 ceildiv 32>
+    ```
+  }];
+  let parameters = (ins "::freestone::sym::Expr":$elements, "::freestone::sym::Expr":$tiles);
+  let extraClassDeclaration = [{
+    /// The number of elements alone where no tiles share a block, unit where a size is invalid.
+    static ::mlir::Attribute getAccess(::freestone::sym::Expr elements, ::freestone::sym::Expr tiles);
+  }];
+}
+
 def Tile_PlanAttr : Tile_PlanPart<"Plan", "plan"> {
   let summary = "how the code of a program is made, and what the task level knows of its tiles";
   let description = [{
     `tiling` decides every size that the code depends on. The other members follow from it, for the task level: the
     number of tiles, a worker's scratch in bytes, and the number of consecutive elements of every argument (`reads`) and
-    result (`writes`) that tile t touches, or unit where unknown.
+    result (`writes`) that tile t touches, the block that it shares with its neighbours, or unit where unknown.
     ```mlir
     #tile.plan<#tile.map<rows = 1, columns = 4096, lanes = 16, vectors = 1>, tiles = s0 ceildiv 4096, scratch = 0,
                reads = [#sym.expr<4096>], writes = [#sym.expr<4096>]>
