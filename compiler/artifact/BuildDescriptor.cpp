@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/expressions/Element.h"
+#include "compiler/task/Meetings.h"
 #include "compiler/task/RunTimeSizes.h"
 #include "compiler/task/SizeSlots.h"
 #include "compiler/task/ValueMemory.h"
@@ -155,15 +156,39 @@ bool beginsTogether(PhaseOp op) {
   return before ? isa<LoopOp, BranchOp>(before) : !isa<ProgramOp>(op->getParentOp());
 }
 
+/// Where the spaces of two phases touch the same buffers.
+runtime::Window describeWindow(PhaseOp op, PhaseOp before, int64_t number, const SizeSlots &slots) {
+  auto describe = [&](const OperandTouch &touched, PhaseOp phase) {
+    runtime::Blocks blocks;
+    SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
+    blocks.space = llvm::find(spaces, touched.space) - spaces.begin();
+    if (auto [elements, tiles] = touched.getBlocks(); elements) {
+      blocks.elements = slots.of(elements);
+      blocks.tiles = slots.of(tiles);
+    }
+    return blocks;
+  };
+  runtime::Window window;
+  window.phase = number;
+  std::optional<SmallVector<Meeting, 2>> meetings = findMeetings(op, before);
+  assert(meetings && "windows are of phases whose touches are known");
+  for (const Meeting &meeting : *meetings)
+    window.meetings.push_back({describe(meeting.later, op), describe(meeting.earlier, before)});
+  return window;
+}
+
 std::vector<runtime::Phase> describePhases(ProgramOp program, const SizeSlots &slots) {
   DenseMap<Value, int64_t> buffers = numberBuffers(program);
   std::vector<runtime::Phase> phases;
-  for (PhaseOp op : program.getPhases()) {
+  SmallVector<PhaseOp, 8> ops = program.getPhases();
+  for (PhaseOp op : ops) {
     runtime::Phase &phase = phases.emplace_back();
     phase.label = op.getLabel().str();
     llvm::append_range(phase.awaits, op.getAwaitedTiles());
     for (int64_t before : op.getAllAfter())
       phase.awaitsAll = std::max(phase.awaitsAll, before);
+    for (int64_t before : op.getAwaitedWindows())
+      phase.windows.push_back(describeWindow(op, ops[before], before, slots));
     phase.begin = beginsTogether(op) ? runtime::Phase::Begin::Together : runtime::Phase::Begin::Apart;
     llvm::SmallSetVector<int64_t, 8> touched;
     for (SpaceOp space : op.getSpaces()) {
@@ -228,6 +253,7 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable
       buffer.kind = runtime::BufferKind::Arena;
       buffer.first = op.getFirst().value_or(0);
       buffer.freed = op.getFreed().value_or(program.getPhases().size());
+      buffer.released = op.getReleasedOrFreed().value_or(program.getPhases().size());
       break;
     case BufferKind::growing:
       buffer.kind = runtime::BufferKind::Growing;

@@ -46,7 +46,9 @@ std::map<std::string, int64_t> driver::collectCounters(ModuleOp module) {
   for (auto entry : module.getOps<task::ProgramOp>()) {
     for (task::PhaseOp phase : entry.getPhases()) {
       ++counters["phases"];
-      counters["waits"] += !phase.getAllAfter().empty() || !phase.getAwaitedTiles().empty();
+      bool isNarrow = !phase.getAwaitedWindows().empty();
+      counters["waits"] += isNarrow || !phase.getAllAfter().empty() || !phase.getAwaitedTiles().empty();
+      counters["narrowed"] += isNarrow;
       counters["elided"] += phase.getSameAfter().size();
     }
     counters["reused"] += countReused(entry);

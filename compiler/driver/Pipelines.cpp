@@ -113,6 +113,7 @@ void addTaskPipeline(OpPassManager &passes, const Options &options) {
   passes.nest<task::ProgramOp>().addPass(task::createOrderPhases({options.switches.elideWaits, options.target}));
   passes.addPass(task::createOverwriteOperands({options.switches.overwriteOperands}));
   passes.nest<task::ProgramOp>().addPass(task::createPlanMemory({options.switches.reuseMemory}));
+  passes.nest<task::ProgramOp>().addPass(task::createNarrowWaits({options.switches.narrowWaits}));
 }
 
 void addOrderCheck(OpPassManager &passes, const Options &options) {

@@ -50,6 +50,7 @@ struct Switches {
   bool elideWaits = true;
   bool overwriteOperands = true;
   bool reuseMemory = true;
+  bool narrowWaits = true;
 
   /// At level 0 only optimizations that reduce the number of programs are on.
   static constexpr Switches forLevel(int level) {
@@ -64,7 +65,7 @@ struct Switches {
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overwriteOperands = switches.selectBranches = switches.integerProducts =
-          switches.scanProducts = switches.fuseChains = switches.reuseMemory = false;
+          switches.scanProducts = switches.fuseChains = switches.narrowWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -149,6 +150,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"elide-waits", &Switches::elideWaits, "elided", "workers go on where they read only what they wrote"},
     {"overwrite", &Switches::overwriteOperands, "overwritten",
      "results lie over operands that die where they are made"},
+    {"narrow-waits", &Switches::narrowWaits, "narrowed",
+     "workers wait for those alone that made the rows or images that they read"},
     {"reuse-memory", &Switches::reuseMemory, "reused", "intermediates take the bytes of those that are done"},
 };
 

@@ -2,6 +2,7 @@
 
 #include "compiler/task/BufferOwners.h"
 #include "compiler/task/Execution.h"
+#include "compiler/task/Meetings.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -23,6 +24,7 @@ struct Touch {
   bool write;
   /// Null: by no tiles.
   SpaceOp dealt;
+  Value operand;
   Attribute elements;
   SmallVector<Slice, 1> slices;
 };
@@ -37,7 +39,7 @@ public:
   Prover(ProgramOp program, int64_t way)
       : program(program), execution(
                               program, [](StringRef) { return std::optional<int64_t>(); }, way),
-        known(execution.getKnown()), owners(findOwners(program)) {
+        known(execution.getKnown()), owners(findOwners(program)), order(program) {
     for (auto [number, phase] : llvm::enumerate(program.getPhases()))
       if (phase.getBinds())
         binders.push_back(number);
@@ -48,7 +50,7 @@ public:
   }
 
   std::optional<std::string> run() {
-    findEarlier();
+    earlier = execution.getEarlier(known);
     for (auto [number, step] : llvm::enumerate(execution.getSteps()))
       collect(number, step);
     for (auto &[life, touches] : all)
@@ -58,12 +60,14 @@ public:
   }
 
 private:
-  void findEarlier();
   void collect(int64_t number, const Execution::Step &step);
   void add(Value operand, Touch touch);
   bool readsBound(SpaceOp space);
   bool areApart(const Touch &one, const Touch &other);
   bool areOnWorker(const Touch &one, const Touch &other);
+  bool isAwaited(const Touch &one, const Touch &other);
+  bool isDoneBefore(BufferOp buffer, ArrayRef<int64_t> steps, BufferOp later, int64_t first);
+  const llvm::BitVector &getKnownWith(int64_t widePhase, int64_t step);
   std::optional<std::string> findUnordered(ArrayRef<Touch> touches);
   std::optional<std::string> findSharing();
   std::string describe(int64_t one, int64_t other, const char *what) {
@@ -74,7 +78,7 @@ private:
   Execution execution;
   std::vector<llvm::BitVector> known;
   /// The steps that each comes after by any edge.
-  SmallVector<llvm::BitVector, 0> earlier;
+  std::vector<llvm::BitVector> earlier;
   DenseMap<Value, Operation *> owners;
   /// The buffers of the values of symbols, and the steps that bound these.
   DenseMap<StringAttr, Value> bound;
@@ -82,25 +86,17 @@ private:
   /// The numbers of the phases that determine sizes.
   SmallVector<int64_t> binders;
   llvm::MapVector<Life, SmallVector<Touch, 4>> all;
+  WindowOrder order;
+  /// By phases: what is known in each step if the windows of the phase are wide.
+  DenseMap<int64_t, std::vector<llvm::BitVector>> knownWith;
   int64_t spaces = 0;
 };
 
 } // namespace
 
-void Prover::findEarlier() {
-  for (auto [index, step] : llvm::enumerate(execution.getSteps())) {
-    llvm::BitVector &own = earlier.emplace_back(known[index]);
-    auto phase = dyn_cast<PhaseOp>(step.op);
-    for (int64_t number : phase ? phase.getSameAfter() : ArrayRef<int64_t>())
-      if (int64_t before = execution.getLatest(number, index); before >= 0) {
-        own |= earlier[before];
-        own.set(before);
-      }
-  }
-}
-
 void Prover::add(Value operand, Touch touch) {
   const Execution::Step &step = execution.getSteps()[touch.step];
+  touch.operand = operand;
   Value buffer = operand;
   while (auto view = buffer ? buffer.getDefiningOp<ViewOp>() : ViewOp()) {
     std::optional<int64_t> loop = view.getLoop();
@@ -125,28 +121,28 @@ void Prover::collect(int64_t number, const Execution::Step &step) {
   if (!phase) {
     auto loop = dyn_cast<LoopOp>(step.op);
     if (Value condition = loop ? loop.getCondition() : cast<BranchOp>(step.op).getCondition())
-      add(condition, {number, spaces, /*write=*/false, {}, {}, {}});
+      add(condition, {number, spaces, /*write=*/false, {}, {}, {}, {}});
     ++spaces;
     return;
   }
   for (int64_t binder : binders)
     if (binder < step.phase)
-      all[{Value(), -1 - binder}].push_back({number, spaces, /*write=*/false, {}, {}, {}});
+      all[{Value(), -1 - binder}].push_back({number, spaces, /*write=*/false, {}, {}, {}, {}});
   if (phase.getBinds())
-    all[{Value(), -1 - step.phase}].push_back({number, spaces, /*write=*/true, {}, {}, {}});
+    all[{Value(), -1 - step.phase}].push_back({number, spaces, /*write=*/true, {}, {}, {}, {}});
   for (SpaceOp space : phase.getSpaces()) {
     for (auto [operand, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
-      add(operand, {number, spaces, /*write=*/false, space, elements, {}});
+      add(operand, {number, spaces, /*write=*/false, space, operand, elements, {}});
     for (auto [operand, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites()))
-      add(operand, {number, spaces, /*write=*/true, space, elements, {}});
+      add(operand, {number, spaces, /*write=*/true, space, operand, elements, {}});
     if (readsBound(space))
-      add(Value(), {number, spaces, /*write=*/false, {}, {}, {}});
+      add(Value(), {number, spaces, /*write=*/false, {}, {}, {}, {}});
     if (StringAttr symbol = phase.getBindsAttr()) {
       boundAt[symbol].push_back(number);
-      add(Value(), {number, spaces, /*write=*/true, {}, {}, {}});
+      add(Value(), {number, spaces, /*write=*/true, {}, {}, {}, {}});
       // Without tiles, worker 0 writes the value.
       if (space.getTiles().getExpr().asConstant().value_or(0) == 0)
-        add(bound.lookup(symbol), {number, spaces, /*write=*/true, {}, {}, {}});
+        add(bound.lookup(symbol), {number, spaces, /*write=*/true, {}, {}, {}, {}});
     }
     ++spaces;
   }
@@ -193,12 +189,59 @@ std::optional<std::string> Prover::findUnordered(ArrayRef<Touch> touches) {
       // The tiles of a space write disjoint elements, and read none that another of its tiles writes.
       if (isRead || one.space == other.space || known[other.step].test(one.step) || areApart(one, other))
         continue;
+      if (isAwaited(one, other))
+        continue;
       if (!areOnWorker(one, other))
         return describe(one.step, other.step, "touch the same buffer");
       if (one.step != other.step && !earlier[other.step].test(one.step))
         return describe(one.step, other.step, "touch the same buffer, and no edge says so");
     }
   return std::nullopt;
+}
+
+/// Whether windows order both touches, at any sizes and with any deals.
+bool Prover::isAwaited(const Touch &one, const Touch &other) {
+  if (!one.dealt || !other.dealt || !bound.empty() ||
+      execution.getLatest(execution.getSteps()[one.step].phase, other.step) != one.step)
+    return false;
+  return order.isOrdered({other.dealt, other.operand, other.elements, other.write},
+                         {one.dealt, one.operand, one.elements, one.write});
+}
+
+/// What is known in a step if the windows of this phase are as wide as all workers.
+const llvm::BitVector &Prover::getKnownWith(int64_t widePhase, int64_t step) {
+  std::vector<llvm::BitVector> &all = knownWith[widePhase];
+  if (all.empty()) {
+    llvm::BitVector wide(program.getPhases().size());
+    wide.set(widePhase);
+    all = execution.getKnown(wide);
+  }
+  return all[step];
+}
+
+/// Whether all steps that touch a buffer are done where another one is touched first, in memory that both share. If no
+/// waits but windows tell that, a run makes one of those as wide as all workers, whichever suffices by its numbers.
+bool Prover::isDoneBefore(BufferOp buffer, ArrayRef<int64_t> touches, BufferOp later, int64_t first) {
+  auto areDone = [&](const llvm::BitVector &done) {
+    return llvm::all_of(touches, [&](int64_t step) { return done.test(step); });
+  };
+  if (areDone(known[first]))
+    return true;
+  if (*buffer.getReleasedOrFreed() <= *later.getFirst())
+    return false;
+  int64_t last = 0;
+  for (int64_t step : touches)
+    last = std::max(last, execution.getSteps()[step].phase);
+  bool isPossible = false;
+  for (auto [number, phase] : llvm::enumerate(program.getPhases())) {
+    auto awaited = llvm::max_element(phase.getAwaitedWindows());
+    if (number > *later.getFirst() || awaited == phase.getAwaitedWindows().end() || *awaited < last)
+      continue;
+    isPossible = true;
+    if (!areDone(getKnownWith(number, first)))
+      return false;
+  }
+  return isPossible;
 }
 
 /// Memory that two buffers may share: all that touches one is done before anything touches the other.
@@ -225,10 +268,8 @@ std::optional<std::string> Prover::findSharing() {
     for (const Span &span : ArrayRef(spans).take_front(index)) {
       if (!mayShare(span.buffer, later.buffer))
         continue;
-      const llvm::BitVector &done = known[later.steps.front()];
-      for (int64_t step : span.steps)
-        if (!done.test(step))
-          return describe(step, later.steps.front(), "may touch the same memory");
+      if (!isDoneBefore(span.buffer, span.steps, later.buffer, later.steps.front()))
+        return describe(span.steps.back(), later.steps.front(), "may touch the same memory");
     }
   return std::nullopt;
 }

@@ -108,7 +108,7 @@ static bool isWithin(Operation *one, Operation *other) {
          });
 }
 
-std::vector<llvm::BitVector> Execution::getKnown() const {
+std::vector<llvm::BitVector> Execution::getKnown(const llvm::BitVector &wide) const {
   std::vector<llvm::BitVector> known;
   llvm::BitVector done(steps.size());
   for (auto [index, step] : llvm::enumerate(steps)) {
@@ -133,6 +133,8 @@ std::vector<llvm::BitVector> Execution::getKnown() const {
     if (auto phase = dyn_cast<PhaseOp>(step.op)) {
       awaitAll(phase.getAllAfter());
       awaitTiles(phase.getAwaitedTiles());
+      if (step.phase < static_cast<int64_t>(wide.size()) && wide.test(step.phase))
+        awaitAll(phase.getAwaitedWindows());
     } else if (auto branch = dyn_cast<BranchOp>(step.op)) {
       awaitAll(branch.getAllAfter());
     } else {
@@ -141,6 +143,21 @@ std::vector<llvm::BitVector> Execution::getKnown() const {
     known.push_back(done);
   }
   return known;
+}
+
+std::vector<llvm::BitVector> Execution::getEarlier(std::vector<llvm::BitVector> earlier) const {
+  for (auto [index, step] : llvm::enumerate(steps)) {
+    auto phase = dyn_cast<PhaseOp>(step.op);
+    if (!phase)
+      continue;
+    for (ArrayRef<int64_t> edges : {phase.getSameAfter(), phase.getAwaitedWindows()})
+      for (int64_t number : edges)
+        if (int64_t before = getLatest(number, index); before >= 0) {
+          earlier[index] |= earlier[before];
+          earlier[index].set(before);
+        }
+  }
+  return earlier;
 }
 
 std::string Execution::describe(int64_t index) const {

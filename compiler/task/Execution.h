@@ -33,8 +33,12 @@ public:
   llvm::ArrayRef<Step> getSteps() const { return steps; }
   /// known[i]: the steps that are done while any worker is in step i. All workers execute all waits, which hold in
   /// later steps, since progress numbers only grow; where tiles of a phase are done, so are the steps that it waited
-  /// for, and earlier ones of the same workers. By the edges as they are when it is called.
-  std::vector<llvm::BitVector> getKnown() const;
+  /// for, and earlier ones of the same workers. Windows tell nothing, unless their phases are `wide`: they then wait for
+  /// all workers. By the edges as they are when it is called.
+  std::vector<llvm::BitVector> getKnown(const llvm::BitVector &wide = llvm::BitVector()) const;
+  /// earlier[i]: the steps that step i comes after by edges of any kind, directly or not, even if only some of their
+  /// tiles or of its own do; `known` are those that are done.
+  std::vector<llvm::BitVector> getEarlier(std::vector<llvm::BitVector> known) const;
   /// The latest step before `step` that executed the phase of this number; -1: none.
   int64_t getLatest(int64_t phase, int64_t step) const;
   /// "phase 3 'fc1'"

@@ -61,7 +61,7 @@ BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Loca
   }
   StringAttr nameAttr = name.empty() ? StringAttr() : builder.getStringAttr(name);
   auto buffer = BufferOp::create(builder, location, type, kind, nameAttr, slices, IntegerAttr(), IntegerAttr(),
-                                 ElementsAttr(), StringAttr());
+                                 IntegerAttr(), ElementsAttr(), StringAttr());
   lastDeclared = buffer;
   return buffer;
 }
@@ -237,7 +237,7 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   }
   OpBuilder::InsertionGuard guard(builder);
   auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), builder.getDenseI64ArrayAttr({}),
-                               DenseI64ArrayAttr(), builder.getDenseI64ArrayAttr({}), binds);
+                               DenseI64ArrayAttr(), DenseI64ArrayAttr(), builder.getDenseI64ArrayAttr({}), binds);
   builder.createBlock(&phase.getBody());
   SmallVector<Attribute> sizeAttrs;
   for (sym::Expr size : call.getSizes())
@@ -273,8 +273,8 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
     label = library.getName().str();
   OpBuilder::InsertionGuard guard(builder);
   DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({});
-  auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, DenseI64ArrayAttr(), none,
-                               StringAttr());
+  auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, DenseI64ArrayAttr(),
+                               DenseI64ArrayAttr(), none, StringAttr());
   builder.createBlock(&phase.getBody());
   sym::Expr zero = sym::Expr::constant(builder.getContext(), 0);
   auto unknown = [&](size_t count) {

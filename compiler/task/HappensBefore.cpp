@@ -21,13 +21,10 @@ int64_t elementBytes(Value buffer) {
   return tile::getStorageType(element).getIntOrFloatBitWidth() / 8;
 }
 
-/// The first tile of the worker or a later one, where tiles are dealt evenly.
-int64_t firstTile(int64_t worker, int64_t workers, int64_t tiles) { return (worker * tiles + workers - 1) / workers; }
-
 class AccessCollector {
 public:
-  AccessCollector(ProgramOp program, int64_t workers, ArrayRef<int64_t> offsets, Valuation valueOf)
-      : workers(workers), valueOf(valueOf) {
+  AccessCollector(ProgramOp program, const Dealing &dealing, ArrayRef<int64_t> offsets, Valuation valueOf)
+      : dealing(dealing), workers(dealing.getNumWorkers()), valueOf(valueOf) {
     int64_t index = 0;
     for (BufferOp buffer : program.getBuffers()) {
       bool planned = buffer.getKind() == BufferKind::arena;
@@ -105,7 +102,7 @@ private:
   void addOperand(SpaceOp space, Value operand, Attribute elements, bool write) {
     Place place = places.lookup(operand);
     for (int64_t worker = 0; worker < workers; ++worker) {
-      int64_t first = firstTile(worker, workers, tiles), last = firstTile(worker + 1, workers, tiles);
+      int64_t first = dealing.of(space)[worker], last = dealing.of(space)[worker + 1];
       if (first == last)
         continue;
       int64_t begin = 0, end = place.bytes;
@@ -149,7 +146,7 @@ private:
     space.getTiles().getExpr().collectSymbols(symbols);
     if (llvm::any_of(symbols, [&](StringAttr symbol) { return bound.contains(symbol); }))
       for (int64_t worker = 0; worker < workers; ++worker)
-        if (firstTile(worker, workers, tiles) < firstTile(worker + 1, workers, tiles))
+        if (dealing.of(space)[worker] < dealing.of(space)[worker + 1])
           addAccess(sizes, worker, 0, 1, false, true);
     if (!op.getBinds())
       return;
@@ -159,6 +156,7 @@ private:
       addAccess(value, 0, 0, value.bytes, true, true);
   }
 
+  const Dealing &dealing;
   int64_t workers;
   Valuation valueOf;
   DenseMap<Value, Place> places;
@@ -181,9 +179,9 @@ bool overlap(const Access &one, const Access &other) {
 
 } // namespace
 
-std::vector<Access> collectAccesses(ProgramOp program, const Execution &execution, int64_t workers,
+std::vector<Access> collectAccesses(ProgramOp program, const Execution &execution, const Dealing &dealing,
                                     ArrayRef<int64_t> offsets, Valuation valueOf) {
-  AccessCollector collector(program, workers, offsets, valueOf);
+  AccessCollector collector(program, dealing, offsets, valueOf);
   for (auto [number, step] : llvm::enumerate(execution.getSteps()))
     collector.add(number, step);
   return collector.take();
@@ -227,8 +225,48 @@ static std::string describe(const Access &access, const Execution &execution, co
   return execution.describe(access.step) + " " + verb;
 }
 
-std::optional<std::string> findConflict(const Execution &execution, ArrayRef<Access> accesses) {
-  std::vector<llvm::BitVector> known = execution.getKnown();
+/// Which steps of which workers are done where a worker is in a step, by its windows, and by those of the workers that it
+/// waits for at them. What else these have done is left out: with other deals it may be nothing.
+class WindowReach {
+public:
+  WindowReach(const Execution &execution, const AwaitedWorkers &awaited) : workers(awaited.getNumWorkers()) {
+    if (!awaited.hasWindows())
+      return;
+    size_t count = execution.getSteps().size();
+    for (auto [index, step] : llvm::enumerate(execution.getSteps()))
+      for (int64_t worker = 0; worker < workers; ++worker) {
+        llvm::BitVector &own = reached.emplace_back(count * workers);
+        auto phase = dyn_cast<PhaseOp>(step.op);
+        auto reach = [&](int64_t number, int64_t begin, int64_t end) {
+          int64_t before = execution.getLatest(number, index);
+          for (int64_t other = begin; before >= 0 && other < end; ++other) {
+            own |= reached[before * workers + other];
+            own.set(before * workers + other);
+          }
+        };
+        for (int64_t number : phase ? phase.getSameAfter() : ArrayRef<int64_t>())
+          reach(number, worker, worker + 1);
+        for (int64_t number : phase ? phase.getAwaitedWindows() : ArrayRef<int64_t>()) {
+          runtime::WorkerRange range = awaited.getRange(step.phase, worker, number);
+          reach(number, range.begin, range.end);
+        }
+      }
+  }
+
+  bool test(const Access &later, const Access &earlier) const {
+    return !reached.empty() &&
+           reached[later.step * workers + later.worker].test(earlier.step * workers + earlier.worker);
+  }
+
+private:
+  int64_t workers;
+  std::vector<llvm::BitVector> reached;
+};
+
+std::optional<std::string> findConflict(const Execution &execution, ArrayRef<Access> accesses,
+                                        const AwaitedWorkers &awaited) {
+  std::vector<llvm::BitVector> known = execution.getKnown(awaited.getWide());
+  WindowReach reach(execution, awaited);
   // Buffers that live in one iteration are others in the next one.
   DenseMap<std::pair<int64_t, int64_t>, int64_t> firstWrite;
   for (const Access &access : accesses)
@@ -244,7 +282,8 @@ std::optional<std::string> findConflict(const Execution &execution, ArrayRef<Acc
     bool isOneOutput = one.space == other.space && one.buffer == other.buffer;
     // Tiles with another deal may be those of any worker, even where an even deal gives them to one.
     bool isOnWorker = one.worker == other.worker && (one.space == other.space || (one.deal && one.deal == other.deal));
-    bool isOrdered = isOnWorker || known[other.step].test(one.step) || (isOneOutput && !(one.exact && other.exact));
+    bool isOrdered = isOnWorker || known[other.step].test(one.step) || (isOneOutput && !(one.exact && other.exact)) ||
+                     reach.test(other, one);
     if (!isOrdered)
       return describe(one, execution) + " what " + describe(other, execution) + ", in no order";
     bool isOverwritten = one.write && !other.write && one.buffer != other.buffer && isWrittenBy(other, one.step);
@@ -254,22 +293,9 @@ std::optional<std::string> findConflict(const Execution &execution, ArrayRef<Acc
   });
 }
 
-std::optional<std::string> findMissingEdge(const Execution &execution, ArrayRef<Access> accesses) {
-  ArrayRef<Execution::Step> steps = execution.getSteps();
-  std::vector<llvm::BitVector> known = execution.getKnown();
-  // The steps that each step comes after.
-  SmallVector<llvm::BitVector, 0> earlier;
-  for (auto [index, step] : llvm::enumerate(steps)) {
-    llvm::BitVector &own = earlier.emplace_back(known[index]);
-    auto phase = dyn_cast<PhaseOp>(step.op);
-    for (int64_t number : phase ? phase.getSameAfter() : ArrayRef<int64_t>()) {
-      int64_t before = execution.getLatest(number, index);
-      if (before < 0)
-        continue;
-      own |= earlier[before];
-      own.set(before);
-    }
-  }
+std::optional<std::string> findMissingEdge(const Execution &execution, ArrayRef<Access> accesses,
+                                           const AwaitedWorkers &awaited) {
+  std::vector<llvm::BitVector> earlier = execution.getEarlier(execution.getKnown(awaited.getWide()));
   return findMeeting(accesses, [&](const Access &one, const Access &other) -> std::optional<std::string> {
     if (one.step == other.step || earlier[other.step].test(one.step))
       return std::nullopt;

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_TASK_HAPPENSBEFORE_H
 #define FREESTONE_COMPILER_TASK_HAPPENSBEFORE_H
 
+#include "compiler/task/AwaitedWorkers.h"
 #include "compiler/task/Execution.h"
 #include <string>
 #include <vector>
@@ -30,21 +31,23 @@ struct Access {
   bool exact;
 };
 
-/// Every access of an execution of `program` with W `workers`, at the sizes of `valueOf`, with arena buffers at
-/// `offsets`, in the order of the program's arena buffers.
-std::vector<Access> collectAccesses(ProgramOp program, const Execution &execution, int64_t workers,
+/// Every access of an execution of `program`, at the sizes of `valueOf`, with tiles as they are dealt and arena buffers
+/// at `offsets`, in the order of the program's arena buffers.
+std::vector<Access> collectAccesses(ProgramOp program, const Execution &execution, const Dealing &dealing,
                                     llvm::ArrayRef<int64_t> offsets, Execution::Valuation valueOf);
 
 /// The proof of order. Proves that any two accesses of different workers to the same bytes, at least one of them a
 /// write, are ordered by the program's edges (its waits, and the order of phases on a worker whose tiles are dealt
-/// alike), however the other tiles are dealt, and that no buffer is overwritten during its live range. Returns nothing,
-/// or a sentence that names the two phases. Independent of the planning of edges and memory: it considers only `after
-/// all`, the waits of loops, and the accesses.
-std::optional<std::string> findConflict(const Execution &execution, llvm::ArrayRef<Access> accesses);
+/// alike), however the other tiles are dealt, and that no buffer is overwritten during its live range. At windows,
+/// workers wait for those of `awaited`, with these deals. Returns nothing, or a sentence that names the two phases.
+/// Independent of the planning of edges and memory: it considers only waits and accesses.
+std::optional<std::string> findConflict(const Execution &execution, llvm::ArrayRef<Access> accesses,
+                                        const AwaitedWorkers &awaited);
 
-/// Proves that every dependence between two phases is joined by an edge, `all` or `same`, or implied by edges, even
-/// where both phases touch the bytes on one worker. Returns nothing, or a sentence that names the two phases.
-std::optional<std::string> findMissingEdge(const Execution &execution, llvm::ArrayRef<Access> accesses);
+/// Proves that every dependence between two phases is joined by an edge, or implied by edges, even where both phases
+/// touch the bytes on one worker. Returns nothing, or a sentence that names the two phases.
+std::optional<std::string> findMissingEdge(const Execution &execution, llvm::ArrayRef<Access> accesses,
+                                           const AwaitedWorkers &awaited);
 
 } // namespace freestone::task
 

@@ -1,6 +1,7 @@
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/task/AssumedSizes.h"
 #include "compiler/task/KnownPhases.h"
+#include "compiler/task/Meetings.h"
 #include "compiler/task/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -18,13 +19,6 @@ using namespace freestone;
 using namespace freestone::task;
 
 namespace {
-
-/// Whether two operands are different slices of one buffer in every iteration.
-bool areApart(Value one, Value other) {
-  auto view = one.getDefiningOp<ViewOp>(), next = other.getDefiningOp<ViewOp>();
-  return view && next && view.getSource() == next.getSource() && view.getLoop() == next.getLoop() &&
-         view.getRotate() == next.getRotate() && view.getSlice(0) != next.getSlice(0);
-}
 
 /// An access to a buffer by a space.
 struct SpaceTouch {

@@ -1,6 +1,7 @@
 #include "compiler/task/OrderProof.h"
 
 #include "runtime/sizes/FirstFit.h"
+#include <random>
 
 using namespace mlir;
 using namespace freestone;
@@ -41,6 +42,8 @@ void OrderProof::add(const RunSizes::Values &values, ArrayRef<int64_t> offsets, 
   std::string sizes;
   for (const auto &[name, value] : values)
     sizes += ", " + name + " = " + std::to_string(value);
+  auto shared = std::make_shared<const RunSizes::Values>(values);
+  bool hasWindows = llvm::any_of(program.getPhases(), [](PhaseOp phase) { return !phase.getAwaitedWindows().empty(); });
   bool decides = program
                      .walk([](Operation *op) {
                        return isa<LoopOp, BranchOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
@@ -48,16 +51,27 @@ void OrderProof::add(const RunSizes::Values &values, ArrayRef<int64_t> offsets, 
                      .wasInterrupted();
   for (int64_t way = 0; way < (decides ? Execution::ways : 1); ++way) {
     auto execution = std::make_shared<Execution>(program, lookUpIn(values), way);
-    for (int64_t workers = 1; workers <= mostWorkers; ++workers)
-      situations.push_back({" (workers = " + std::to_string(workers) + sizes + ")", execution,
-                            collectAccesses(program, *execution, workers, offsets, lookUpIn(values))});
+    auto sample = [&](Dealing dealing, const char *dealt) {
+      std::string description = " (workers = " + std::to_string(dealing.getNumWorkers()) + dealt + sizes + ")";
+      std::vector<Access> accesses = collectAccesses(program, *execution, dealing, offsets, lookUpIn(*shared));
+      situations.push_back(
+          {std::move(description), execution, shared, std::move(dealing), offsets.vec(), std::move(accesses)});
+    };
+    std::mt19937_64 random(way);
+    auto choose = [&](int64_t most) { return static_cast<int64_t>(random() % (most + 1)); };
+    for (int64_t workers = 1; workers <= mostWorkers; ++workers) {
+      sample(Dealing::evenly(program, workers, lookUpIn(values)), "");
+      if (hasWindows && workers > 1)
+        sample(Dealing::randomly(program, workers, lookUpIn(values), choose), ", dealt at random");
+    }
   }
 }
 
-std::optional<std::string> OrderProof::find(std::optional<std::string> (*fault)(const Execution &,
-                                                                                ArrayRef<Access>)) const {
-  for (const auto &[description, execution, accesses] : situations)
-    if (std::optional<std::string> sentence = fault(*execution, accesses))
-      return *sentence + description;
+std::optional<std::string> OrderProof::find(Fault fault) const {
+  for (const Situation &situation : situations) {
+    AwaitedWorkers awaited(program, situation.dealing, situation.offsets, lookUpIn(*situation.values));
+    if (std::optional<std::string> sentence = fault(*situation.execution, situation.accesses, awaited))
+      return *sentence + situation.description;
+  }
   return std::nullopt;
 }

@@ -9,7 +9,8 @@
 namespace freestone::task {
 
 /// Proves the edges of a program with planned memory: for all sizes where that needs no sizes, and by samples, for
-/// several numbers of workers at a few sizes each, with the arena offsets of the runtime.
+/// several numbers of workers at a few sizes each, with the arena offsets of the runtime; programs with windows also with
+/// tiles that are dealt at random.
 class OrderProof {
 public:
   explicit OrderProof(ProgramOp program, int64_t mostWorkers = 8);
@@ -26,10 +27,14 @@ private:
   struct Situation {
     std::string description;
     std::shared_ptr<const Execution> execution;
+    std::shared_ptr<const RunSizes::Values> values;
+    Dealing dealing;
+    std::vector<int64_t> offsets;
     std::vector<Access> accesses;
   };
+  using Fault = std::optional<std::string> (*)(const Execution &, llvm::ArrayRef<Access>, const AwaitedWorkers &);
   void add(const RunSizes::Values &values, llvm::ArrayRef<int64_t> offsets, int64_t mostWorkers);
-  std::optional<std::string> find(std::optional<std::string> (*fault)(const Execution &, llvm::ArrayRef<Access>)) const;
+  std::optional<std::string> find(Fault fault) const;
 
   ProgramOp program;
   int64_t runs = 0;

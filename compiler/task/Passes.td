@@ -192,12 +192,33 @@ def PlanMemory : Pass<"task-plan-memory", "::freestone::task::ProgramOp"> {
   let options = [Option<"reuse", "reuse", "bool", "true", "Let buffers share bytes once all workers are done with them">];
 }
 
+def NarrowWaits : Pass<"task-narrow-waits", "::freestone::task::ProgramOp"> {
+  let summary = "lets workers wait for those alone that touched their elements";
+  let description = [{
+    In: phases with edges, and planned memory. Out: an edge `all` is a `window` where it is known which elements every
+    tile of both phases touches; whoever needs more has an edge of its own. Live ranges stay as they are: buffers get
+    the phase from which on they are `released` without the windows, and where bytes are taken again before, a run
+    makes windows as wide as all workers. Phases within branches keep their waits, and so do programs with sizes that the
+    run determines.
+    ```mlir
+    %a = task.buffer arena live [0, 2) : …
+    task.phase "h" after all [] same [] { … to (%a) … tiles 24 … writes [4*n per 6] … }
+    task.phase "y" after all [0] same [] { task.space @p1(%a) … tiles 8 … reads [3*n] … }
+    // →
+    %a = task.buffer arena live [0, 2) : …
+    task.phase "y" after all [] window [0] same [] { task.space @p1(%a) … tiles 8 … reads [3*n] … }
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+  let statistics = [Statistic<"windows", "windows", "Number of windows">];
+}
+
 def CheckOrder : Pass<"task-check-order", "::freestone::task::ProgramOp"> {
   let summary = "proves that phases which touch the same bytes are ordered";
   let description = [{
     In: phases with edges, and planned memory. Out: the same with `task.order`: "proved" for all sizes and any number of
     workers, or "sampled". Two accesses to the same bytes, at least one of them a write, must be ordered by a wait or
-    belong to one worker; an edge must say so, if only `same`; and no buffer may be overwritten during its live range.
+    belong to one worker, or a worker waits for the other's touch at a window; an edge must say so, if only `same`; and no buffer may be overwritten during its live range.
     Where that does not follow from buffers, deals and live ranges alone, it is checked for 1 to `workers` workers at the
     smallest possible sizes and at small, larger and very large ones, with the runtime's arena offsets. Where a sample
     contradicts, or no sizes satisfy all assertions, the pass fails with a sentence.

@@ -1,6 +1,7 @@
 #include "compiler/task/SizeSlots.h"
 
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/task/Meetings.h"
 #include "runtime/artifact/abi.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -90,9 +91,20 @@ SizeSlots::SizeSlots(ProgramOp program) {
       total = total + reference(count) * times;
     return total;
   };
-  for (PhaseOp phase : program.getPhases())
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  for (PhaseOp phase : phases) {
     for (SpaceOp space : phase.getSpaces())
       add(space.getTime().getExpr());
+    // Blocks as large as any number are as good as ones that overflow.
+    for (int64_t before : phase.getAwaitedWindows())
+      if (auto meetings = findMeetings(phase, phases[before]))
+        for (const Meeting &meeting : *meetings)
+          for (const OperandTouch &touched : {meeting.later, meeting.earlier})
+            if (auto [elements, tiles] = touched.getBlocks(); elements) {
+              add(elements);
+              add(tiles);
+            }
+  }
   operations = isCounted ? sum(executed) : sym::Expr::invalid(context);
   padding = isCounted ? sum(thrownAway) : sym::Expr::invalid(context);
   for (sym::Expr counted : {operations, padding})

@@ -11,7 +11,8 @@ namespace freestone::task {
 class SizeSlots {
 public:
   /// Numbers all sizes of `program`: bytes of buffers, dimensions of inputs and outputs, sizes, tiles, scratch and
-  /// views of spaces, both sides of assertions, bounds of run-time symbols; last, times, and counts of operations.
+  /// views of spaces, both sides of assertions, bounds of run-time symbols; last, times,
+  /// blocks of windows, and counts of operations.
   explicit SizeSlots(ProgramOp program);
 
   /// The slot of an expression of the program.

@@ -101,6 +101,9 @@ struct Buffer {
   /// Arena: the live range, from the first phase that touches this buffer to the one from which on all touches are
   /// known to be done. Two buffers may share bytes if their live ranges do not overlap.
   int64_t first = 0, freed = 0;
+  /// Arena: the phase from which on they are known to be done by waits other than windows. Two buffers that share bytes,
+  /// where one is touched first from `freed` of the other on and before this, need a window that is as wide as all.
+  int64_t released = 0;
   int64_t slices = 0; ///< Growing: at least 1. Output: 1 if its size depends on symbols without a bound, else 0
 };
 
@@ -141,6 +144,24 @@ struct Space {
   Dealing dealing = Dealing::ByTime;
 };
 
+/// The elements that the tiles of a space touch of one of its buffers.
+struct Blocks {
+  int64_t space = 0;     ///< of the phase
+  int64_t elements = -1; ///< slot of the elements of a block; -1: any elements
+  int64_t tiles = -1;    ///< slot of the number of neighbouring tiles that share a block; -1 without blocks
+};
+
+/// What two spaces touch of the same buffer, so that their tiles may not run at the same time.
+struct Meeting {
+  Blocks later, earlier;
+};
+
+/// A wait for the workers that have touched, in an earlier phase, what a worker is about to touch.
+struct Window {
+  int64_t phase = -1;
+  std::vector<Meeting> meetings;
+};
+
 /// One step of every worker, with its names for messages and traces.
 struct Phase {
   enum class Begin {
@@ -153,6 +174,8 @@ struct Phase {
   std::vector<Space> spaces;
   std::vector<int64_t> awaits; ///< earlier phases whose tiles must be done before it begins
   int64_t awaitsAll = -1;      ///< the phase that all workers must have finished before it begins; -1: none
+  /// Each worker waits for the tiles of some others. The code counts the windows of all phases in their order.
+  std::vector<Window> windows;
   Begin begin = Begin::Apart;
 };
 

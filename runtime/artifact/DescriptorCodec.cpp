@@ -64,6 +64,7 @@ void visitFields(auto &visit, Either<Buffer> auto &buffer) {
   visit("offset", buffer.offsetSlot);
   visit("first", buffer.first);
   visit("freed", buffer.freed);
+  visit("released", buffer.released);
   visit("slices", buffer.slices);
 }
 
@@ -94,6 +95,22 @@ void visitFields(auto &visit, Either<Space> auto &space) {
   visit("dealing", space.dealing);
 }
 
+void visitFields(auto &visit, Either<Blocks> auto &blocks) {
+  visit("space", blocks.space);
+  visit("elements", blocks.elements);
+  visit("tiles", blocks.tiles);
+}
+
+void visitFields(auto &visit, Either<Meeting> auto &meeting) {
+  visit("later", meeting.later);
+  visit("earlier", meeting.earlier);
+}
+
+void visitFields(auto &visit, Either<Window> auto &window) {
+  visit("phase", window.phase);
+  visit("meetings", window.meetings);
+}
+
 void visitFields(auto &visit, Either<Phase> auto &phase) {
   visit("label", phase.label);
   visit("program", phase.program);
@@ -101,6 +118,7 @@ void visitFields(auto &visit, Either<Phase> auto &phase) {
   visit("spaces", phase.spaces);
   visit("awaits", phase.awaits);
   visit("awaits-all", phase.awaitsAll);
+  visit("windows", phase.windows);
   visit("begin", phase.begin);
 }
 

@@ -26,6 +26,7 @@ private:
   void checkBuffer(const Entry &entry, size_t position);
   void checkService(const Entry &entry, const ServiceCall &call);
   void checkPhase(const Entry &entry, size_t number, std::span<int64_t> tilesOf);
+  void checkWindow(const Entry &entry, size_t number, const Window &window);
 
   void require(bool condition, const std::string &message) {
     if (!condition && fault.empty())
@@ -248,6 +249,8 @@ void Rules::checkPhase(const Entry &entry, size_t number, std::span<int64_t> til
     require(before >= 0 && before < static_cast<int64_t>(number), "waits for a phase that does not come before it");
   require(phase.awaitsAll >= -1 && phase.awaitsAll < static_cast<int64_t>(number),
           "waits for a phase that does not come before it");
+  for (const Window &window : phase.windows)
+    checkWindow(entry, number, window);
   for (const Space &space : phase.spaces) {
     requireSlot(entry, space.tilesSlot, "a number of tiles");
     requireSlot(entry, space.timeSlot, "a time");
@@ -258,6 +261,28 @@ void Rules::checkPhase(const Entry &entry, size_t number, std::span<int64_t> til
     int64_t &tiles = tilesOf[space.deal];
     require(tiles < 0 || tiles == space.tilesSlot, "shares a deal with another number of tiles");
     tiles = space.tilesSlot;
+  }
+}
+
+/// Windows follow from the tiles of a run as they are dealt before it.
+void Rules::checkWindow(const Entry &entry, size_t number, const Window &window) {
+  bool isEarlier = window.phase >= 0 && window.phase < static_cast<int64_t>(number);
+  require(isEarlier, "waits for a phase that does not come before it");
+  require(std::ranges::find(entry.symbols, SymbolSource::RunTime, &Symbol::source) == entry.symbols.end(),
+          "waits for tiles that a run deals anew");
+  if (!isEarlier)
+    return;
+  auto checkBlocks = [&](const Blocks &blocks, const Phase &phase) {
+    require(blocks.space >= 0 && blocks.space < static_cast<int64_t>(phase.spaces.size()),
+            "waits for tiles of a space that does not exist");
+    if (blocks.elements == -1)
+      return require(blocks.tiles == -1, "waits for tiles that share no block");
+    requireSlot(entry, blocks.elements, "a block of elements");
+    requireSlot(entry, blocks.tiles, "a number of tiles that share a block");
+  };
+  for (const Meeting &meeting : window.meetings) {
+    checkBlocks(meeting.later, entry.phases[number]);
+    checkBlocks(meeting.earlier, entry.phases[window.phase]);
   }
 }
 
@@ -286,7 +311,8 @@ void Rules::checkBuffer(const Entry &entry, size_t position) {
   case BufferKind::Arena:
     require(buffer.alignment > 0 && buffer.alignment <= 4096 && (buffer.alignment & (buffer.alignment - 1)) == 0,
             "has an alignment that is no power of two up to 4096");
-    return require(buffer.first >= 0 && buffer.first <= buffer.freed && buffer.freed <= phases,
+    return require(buffer.first >= 0 && buffer.first <= buffer.freed && buffer.freed <= buffer.released &&
+                       buffer.released <= phases,
                    "has a live range outside of the phases");
   }
 }

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Incremented whenever a struct of this file or the meaning of a descriptor field changes.
-enum { FREESTONE_ABI_VERSION = 6 };
+enum { FREESTONE_ABI_VERSION = 7 };
 
 typedef struct freestone_run_context freestone_run_context;
 
@@ -40,17 +40,22 @@ struct freestone_run_context {
   int64_t end;    // written by worker 0: the progress number at which a run that did not fail has ended
   int64_t *deals; // worker w has the tiles [deals[d * (W + 1) + w], deals[d * (W + 1) + w + 1]) of spaces with deal d
   // Waits for `count` phases: for p >= 0 until all its tiles are done, that is until the workers that have some, and
-  // worker 0, have published `base` + 1 + p; for p < 0 until all workers have published `base` + 1 + ~p. Returns as
-  // wait_all does.
+  // worker 0, have published `base` + 1 + p; for p < 0 until all workers have published `base` + 1 + ~p; for
+  // p + FREESTONE_WINDOW * (n + 1) until those have that window n of the descriptor's phases means. Returns as wait_all
+  // does.
   int32_t (*wait_for)(freestone_run_context *context, int64_t worker, int64_t base, const int64_t *phases,
                       int64_t count);
   // Called by worker 0 when `phase` has set this symbol and all sizes that follow from it: checks it, lets buffers grow
   // whose sizes have no limit, and deals the tiles of all later phases. The others wait for it. Returns 0, or 1 when
   // the run has failed.
   int32_t (*resize)(freestone_run_context *context, int64_t phase, int64_t symbol);
-  void *run;             // private to the runtime
-  const char *computing; // private to the runtime: computing[p * W + w] tells whether worker w is awaited for phase p
+  void *run;              // private to the runtime
+  const char *computing;  // private to the runtime: computing[p * W + w] tells whether worker w is awaited for phase p
+  const int32_t *windows; // private to the runtime: at window n, worker w waits for [windows[2 * (n * W + w)], … + 1)
 };
+
+// The number of phases is below this.
+#define FREESTONE_WINDOW (INT64_C(1) << 32)
 
 // The first word of a worker's scratch is a site number: compiled code stores there, once, a non-zero number from the
 // descriptor's table of sites when data make a result undefined (an index out of range). The run then ends with that

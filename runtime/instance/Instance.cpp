@@ -345,6 +345,7 @@ void Instance::fillTables(const SizePlan &plan, PreparedRun &run) {
   std::ranges::copy(plan.sizes, run.sizes.begin());
   std::ranges::copy(plan.deals.firsts, run.deals.firsts.begin());
   std::ranges::copy(plan.deals.computing, run.deals.computing.begin());
+  run.windows = plan.windows;
   char *shared = arena.data() + (program.scratchGrows ? 0 : plan.scratchBytes * threads());
   run.growths.clear();
   run.unsized = {};
@@ -379,6 +380,8 @@ void Instance::fillTables(const SizePlan &plan, PreparedRun &run) {
   run.context.resize = PreparedRun::resize;
   run.context.run = &run;
   run.context.computing = run.deals.computing.data();
+  static_assert(sizeof(WorkerRange) == 2 * sizeof(int32_t), "as compiled code's context lays it out");
+  run.context.windows = run.windows.empty() ? nullptr : &run.windows.front().begin;
   run.context.scratch = program.scratchGrows ? growing.back().data() : arena.data();
   run.context.scratch_stride = program.scratchGrows ? FREESTONE_GROWING_STRIDE : plan.scratchBytes;
 }

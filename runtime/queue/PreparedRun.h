@@ -5,6 +5,7 @@
 #include "runtime/artifact/abi.h"
 #include "runtime/platform/Memory.h"
 #include "runtime/sizes/Dealer.h"
+#include "runtime/sizes/Windows.h"
 #include "runtime/workers/RunWatch.h"
 #include <memory>
 #include <vector>
@@ -46,6 +47,7 @@ struct PreparedRun {
   std::vector<int64_t> sizes;
   Dealer dealer; ///< for sizes that the run itself determines
   Deals deals;
+  std::vector<WorkerRange> windows; ///< of the last sizes
   freestone_run_context context = {};
   std::vector<SmallInput> copies;
   std::vector<Block> packed;                          ///< of inputs that are stacks, and of their parts

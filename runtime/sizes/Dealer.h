@@ -28,6 +28,7 @@ class Dealer {
 public:
   Dealer(const Entry &entry, size_t workers, bool isEven = false);
 
+  size_t workers() const { return plane.workers(); }
   /// Makes room for the deals of all phases.
   Deals makeRoom() const;
   /// Deals the tiles of the phases from `first` on, all workers beginning there at once; earlier deals remain.

@@ -25,9 +25,10 @@ std::string describeSymbols(const Entry &entry, const std::vector<int64_t> &size
 } // namespace
 
 SizePlanner::SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes), Dealer given)
-    : entry(entry), bind(bind), dealer(std::move(given)) {
+    : entry(entry), bind(bind), dealer(std::move(given)), windows(entry, dealer.workers()) {
   Deals deals = dealer.makeRoom();
   size_t bytesOfOne = sizeof(SizePlan) + deals.computing.size() +
+                      sizeof(WorkerRange) * windows.count() * dealer.workers() +
                       sizeof(int64_t) * (entry.slotCount + entry.buffers.size() + deals.firsts.size());
   remembered = std::clamp(bytesOfPlans / bytesOfOne, fewestPlans, mostPlans);
 }
@@ -86,7 +87,10 @@ Status SizePlanner::compute(SizePlan &plan) {
   if (plan.deals.computing.empty())
     plan.deals = dealer.makeRoom();
   dealer.deal(plan.sizes, 0, plan.deals);
-  return placeBuffers(plan);
+  if (Status status = placeBuffers(plan); !status.ok())
+    return status;
+  windows.plan(plan.sizes, plan.deals, plan.offsets, plan.windows);
+  return {};
 }
 
 /// Computes all slots. The bound of a run-time symbol may depend on earlier ones, so these are set in order.

@@ -5,6 +5,7 @@
 #include "runtime/artifact/abi.h"
 #include "runtime/sizes/Dealer.h"
 #include "runtime/sizes/FirstFit.h"
+#include "runtime/sizes/Windows.h"
 #include <list>
 #include <span>
 #include <string_view>
@@ -21,6 +22,7 @@ struct SizePlan {
   int64_t liveBytes = 0;
   int64_t scratchBytes = 0; ///< of one worker, padded
   Deals deals;
+  std::vector<WorkerRange> windows; ///< `windows` of the run context
 };
 
 /// Computes plans of one entry, and caches those of the most recent sizes. An evicted plan's memory is reused for the
@@ -56,6 +58,7 @@ private:
   std::vector<Lifetime> lifetimes;
   FirstFit firstFit;
   Dealer dealer;
+  WindowPlanner windows;
   uint64_t bindCount = 0, hitCount = 0;
 };
 

@@ -278,16 +278,25 @@ int32_t Gang::waitFor(freestone_run_context *context, int64_t worker, int64_t ba
                       int64_t count) {
   auto &gang = *static_cast<Gang *>(context->runtime);
   bool goesOn = true;
+  int64_t last = 0;
   for (int64_t awaited : std::span(phases, count)) {
-    int64_t phase = awaited < 0 ? ~awaited : awaited;
-    const char *isComputing = awaited < 0 ? nullptr : context->computing + phase * gang.size();
-    for (int other = 0; goesOn && other < gang.size(); ++other)
+    int64_t phase = awaited < 0 ? ~awaited : awaited % FREESTONE_WINDOW;
+    int64_t window = awaited < 0 ? 0 : awaited / FREESTONE_WINDOW;
+    int begin = 0, end = gang.size();
+    if (window > 0) {
+      const int32_t *range = context->windows + 2 * ((window - 1) * gang.size() + worker);
+      begin = range[0];
+      end = range[1];
+    }
+    const char *isComputing = awaited < 0 || window > 0 ? nullptr : context->computing + phase * gang.size();
+    for (int other = begin; goesOn && other < end; ++other)
       if (!isComputing || isComputing[other])
         goesOn = gang.await(worker, other, base + phase + 1);
+    last = phase;
   }
   goesOn = goesOn && !gang.isStopped(worker);
   if (gang.tracing)
-    gang.lines[worker].trace.waited(std::max(phases[count - 1], ~phases[count - 1]));
+    gang.lines[worker].trace.waited(last);
   return goesOn ? 0 : 1;
 }
 

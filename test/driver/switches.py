@@ -39,6 +39,7 @@ SWITCHES = {
     "merge-phases": "merged_phases",
     "elide-waits": "elided",
     "overwrite": "overwritten",
+    "narrow-waits": "narrowed",
     "reuse-memory": "reused",
 }
 # test/training/switches.py tests those of training steps.

@@ -1,5 +1,6 @@
 #include "runtime/artifact/Artifact.h"
 #include "runtime/artifact/ArtifactLayout.h"
+#include "runtime/artifact/abi.h"
 #include "runtime/machine/Processor.h"
 #include "test/runtime/Programs.h"
 
@@ -96,8 +97,9 @@ TEST(ArtifactFile, TellsAnotherVersionArchitectureOrCpu) {
   EXPECT_MENTIONS(refusal(version, Code::Incompatible), "format 9");
 
   Descriptor descriptor = test::describeLookup();
-  descriptor.abi = 7;
-  EXPECT_MENTIONS(refusal(test::packProgram("Lookup", descriptor), Code::Incompatible), "ABI 7");
+  descriptor.abi = FREESTONE_ABI_VERSION + 1;
+  EXPECT_MENTIONS(refusal(test::packProgram("Lookup", descriptor), Code::Incompatible),
+                  "ABI " + std::to_string(FREESTONE_ABI_VERSION + 1));
   descriptor = test::describeLookup();
   descriptor.target.arch = "aarch64";
   EXPECT_MENTIONS(refusal(test::packProgram("Lookup", descriptor), Code::Incompatible), "compiled for aarch64");

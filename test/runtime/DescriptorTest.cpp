@@ -96,6 +96,24 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter(setSpaces({}, 1)), "deals of no spaces");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.phases[1].awaits = {1}; }), "does not come before");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.phases[1].buffers = {4}; }), "buffer that does not exist");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].released = 1; }), "outside of the phases");
+  auto setWindow = [](Window window) {
+    return [=](auto &d, auto &e) {
+      e.phases[0].spaces = e.phases[1].spaces = {{0, 0, 0}};
+      e.phases[1].windows = {window};
+      e.dealCount = 1;
+    };
+  };
+  EXPECT_MENTIONS(refusalAfter(setWindow({1, {}})), "does not come before");
+  EXPECT_MENTIONS(refusalAfter(setWindow({0, {{{1, -1, -1}, {}}}})), "space that does not exist");
+  EXPECT_MENTIONS(refusalAfter(setWindow({0, {{{0, 9, 0}, {}}}})), "a block of elements");
+  EXPECT_MENTIONS(refusalAfter(setWindow({0, {{{}, {0, 0, 9}}}})), "tiles that share a block");
+  EXPECT_MENTIONS(refusalAfter(setWindow({0, {{{}, {0, -1, 0}}}})), "share no block");
+  EXPECT_MENTIONS(refusalAfter([&](auto &d, auto &e) {
+                    setWindow({0, {}})(d, e);
+                    e.symbols[0].source = SymbolSource::RunTime;
+                  }),
+                  "a run deals anew");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[3].kind = BufferKind::Arena; }),
                   "no buffer of its kind");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].kind = BufferKind::Output; }), "not exactly one");

@@ -52,7 +52,7 @@ Descriptor test::describeReverse() {
   main.buffers = {bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Weight, 2), bufferOf(BufferKind::Arena, 1),
                   bufferOf(BufferKind::Output, 1)};
   main.buffers[1].weight = 0;
-  main.buffers[2].freed = 2;
+  main.buffers[2].freed = main.buffers[2].released = 2;
   main.phases = {{"twice", "p0", {0, 2}}, {"reverse", "p1", {2, 1, 3}}};
   main.scratchSlot = 3;
   Descriptor descriptor = describe("reverse", main);
@@ -218,7 +218,7 @@ Descriptor test::describeLearn() {
                   bufferOf(BufferKind::Output, 4),
                   bufferOf(BufferKind::Output, 4),
                   bufferOf(BufferKind::Output, 3)};
-  main.buffers[5].freed = 2;
+  main.buffers[5].freed = main.buffers[5].released = 2;
   main.phases = {{"gradient", "p0", {0, 1, 3, 5}}, {"update", "p1", {2, 3, 4, 5, 6, 7, 8}}};
   main.scratchSlot = 7;
   Descriptor descriptor = describe("learn", main);

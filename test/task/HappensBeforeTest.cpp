@@ -25,6 +25,7 @@ protected:
     context.loadDialect<TaskDialect>();
     passes.addNestedPass<ProgramOp>(createOrderPhases());
     passes.addNestedPass<ProgramOp>(createPlanMemory());
+    passes.addNestedPass<ProgramOp>(createNarrowWaits());
   }
 
   /// The program of `text`, with planned edges and memory.
@@ -48,11 +49,24 @@ protected:
 
   std::vector<int64_t> place(ProgramOp program) const { return runtime::placeFirstFit(lifetimesOf(program))->offsets; }
 
-  /// The checker's result for `workers` at n and m.
+  Dealing dealEvenly(ProgramOp program, int64_t workers) const {
+    return Dealing::evenly(program, workers, [&](StringRef symbol) { return valueOf(symbol); });
+  }
+  Dealing dealAtRandom(ProgramOp program, int64_t workers, std::mt19937_64 &random) const {
+    auto choose = [&](int64_t most) { return static_cast<int64_t>(random() % (most + 1)); };
+    return Dealing::randomly(program, workers, [&](StringRef symbol) { return valueOf(symbol); }, choose);
+  }
+
+  /// The checker's result at n and m.
   std::optional<std::string> check(ProgramOp program, int64_t workers) const {
+    return check(program, dealEvenly(program, workers));
+  }
+  std::optional<std::string> check(ProgramOp program, const Dealing &dealing) const {
     auto values = [&](StringRef symbol) { return valueOf(symbol); };
     Execution execution(program, values, /*way=*/0);
-    return findConflict(execution, collectAccesses(program, execution, workers, place(program), values));
+    std::vector<int64_t> offsets = place(program);
+    return findConflict(execution, collectAccesses(program, execution, dealing, offsets, values),
+                        AwaitedWorkers(program, dealing, offsets, values));
   }
 
   /// The results for 1 to 8 workers. What is proved for all sizes and workers has no conflict at any.
@@ -179,7 +193,7 @@ TEST_F(HappensBefore, StateIsOverwrittenAfterItWasRead) {
 TEST_F(HappensBefore, ProvesRandomPrograms) {
   std::mt19937_64 random(7);
   auto values = [&](StringRef symbol) { return valueOf(symbol); };
-  int64_t shared = 0, elided = 0, ofTiles = 0, checked = 0, proved = 0;
+  int64_t shared = 0, elided = 0, ofTiles = 0, ofWindows = 0, checked = 0, proved = 0;
   for (int number = 0; number < 1000; ++number) {
     std::string text = makeRandomProgram(random, number % 4 ? KnownAccesses::some : KnownAccesses::none);
     n = 1 + random() % 40;
@@ -189,7 +203,8 @@ TEST_F(HappensBefore, ProvesRandomPrograms) {
     ASSERT_EQ(checkAll(program), std::nullopt) << text;
     proved += !findUnproved(program);
     for (PhaseOp phase : program.getPhases())
-      elided += phase.getSameAfter().size(), ofTiles += phase.getAwaitedTiles().size();
+      elided += phase.getSameAfter().size(), ofTiles += phase.getAwaitedTiles().size(),
+          ofWindows += phase.getAwaitedWindows().size();
 
     // Without shared memory, on one worker: the program's meaning.
     std::vector<int64_t> apart, offsets = place(program);
@@ -200,15 +215,17 @@ TEST_F(HappensBefore, ProvesRandomPrograms) {
       bytes = std::max(bytes, offset + lifetime.bytes);
     }
     shared += bytes < end;
-    std::optional<Results> expected = simulate(program, 1, apart, values, random);
+    std::optional<Results> expected = simulate(program, dealEvenly(program, 1), apart, values, random);
     ASSERT_TRUE(expected);
     for (int run = 0; run < 2; ++run, ++checked)
-      ASSERT_EQ(simulate(program, 1 + random() % 8, offsets, values, random), expected) << text;
+      ASSERT_EQ(simulate(program, dealAtRandom(program, 1 + random() % 8, random), offsets, values, random), expected)
+          << text;
   }
   // The programs must be worth testing.
   EXPECT_GT(shared, 300);
   EXPECT_GT(elided, 300);
   EXPECT_GT(ofTiles, 100);
+  EXPECT_GT(ofWindows, 200);
   EXPECT_EQ(checked, 2000);
   EXPECT_EQ(proved, 1000);
 }
@@ -242,6 +259,33 @@ TEST_F(HappensBefore, FindsEveryMissingEdge) {
     }
   }
   EXPECT_GT(found, 1000);
+}
+
+/// For all sizes, and in samples with tiles that are dealt at random.
+TEST_F(HappensBefore, FindsEveryMissingWindow) {
+  std::mt19937_64 random(11);
+  int64_t windows = 0, sampled = 0;
+  for (int number = 0; number < 300; ++number) {
+    std::string text = makeRandomProgram(random, KnownAccesses::some);
+    ProgramOp program = plan(text);
+    ASSERT_TRUE(program) << text;
+    for (PhaseOp phase : program.getPhases()) {
+      std::vector<int64_t> narrow(phase.getAwaitedWindows());
+      for (size_t each = 0; each < narrow.size(); ++each) {
+        std::vector<int64_t> others = narrow;
+        others.erase(others.begin() + each);
+        phase.setWindowsAfter(others);
+        ASSERT_TRUE(findUnproved(program)) << "window of phase " << phase.getLabel().str() << " in\n" << text;
+        ++windows;
+        for (int run = 0; run < 2; ++run)
+          sampled += check(program, dealAtRandom(program, 4, random)).has_value();
+      }
+      if (!narrow.empty())
+        phase.setWindowsAfter(narrow);
+    }
+  }
+  EXPECT_GT(windows, 100);
+  EXPECT_GT(sampled, windows);
 }
 
 TEST_F(HappensBefore, FindsMemoryThatIsTakenTooEarly) {
@@ -294,14 +338,19 @@ TEST_F(HappensBefore, AgreesWithSimulatedRuns) {
       apart.push_back(end);
       end += (lifetime.bytes + 63) / 64 * 64;
     }
-    Results expected = *simulate(program, 1, apart, values, random);
+    Results expected = *simulate(program, dealEvenly(program, 1), apart, values, random);
 
     for (int change = 0; change < 2; ++change) {
       SmallVector<PhaseOp, 8> phases = program.getPhases();
       SmallVector<BufferOp, 8> buffers = program.getBuffers();
       BufferOp buffer = buffers[random() % buffers.size()];
-      if (buffer.getKind() != BufferKind::arena || random() % 2)
-        setAllAfter(phases[random() % phases.size()], {});
+      PhaseOp phase = phases[random() % phases.size()];
+      if (random() % 3 == 0 && !phase.getAwaitedWindows().empty())
+        phase.setWindowsAfter(phase.getAwaitedWindows().drop_back().vec());
+      else if (random() % 3 == 0 && buffer.getReleased())
+        buffer.removeReleasedAttr();
+      else if (buffer.getKind() != BufferKind::arena || random() % 2)
+        setAllAfter(phase, {});
       else if (random() % 2)
         buffer.setFreedAttr(makeNumber(*buffer.getFreed() - 1));
       else
@@ -310,12 +359,14 @@ TEST_F(HappensBefore, AgreesWithSimulatedRuns) {
     bool isProved = !findUnproved(program);
     for (int64_t workers : {1, 2, 4, 8}) {
       std::vector<int64_t> offsets = place(program);
-      bool isSafe = !check(program, workers);
+      // What windows order depends on the deals.
+      Dealing dealing = dealAtRandom(program, workers, random);
+      bool isSafe = !check(program, dealing);
       ASSERT_TRUE(isSafe || !isProved) << text;
       (isSafe ? harmless : found) += 1;
       bool isRight = true;
       for (int run = 0; run < 4; ++run)
-        isRight &= simulate(program, workers, offsets, values, random) == expected;
+        isRight &= simulate(program, dealing, offsets, values, random) == expected;
       wrong += !isRight;
       ASSERT_TRUE(isRight || !isSafe) << workers << " workers, n = " << n << ", m = " << m << "\n" << text;
     }

@@ -117,12 +117,22 @@ struct Runs {
 
 private:
   static bool isImplied(const Execution &execution, ArrayRef<llvm::BitVector> known, int64_t later, int64_t earlier) {
-    auto phase = dyn_cast<PhaseOp>(execution.getSteps()[later].op);
-    return known[later].test(earlier) || (phase && llvm::any_of(phase.getSameAfter(), [&](int64_t number) {
-                                            int64_t before = execution.getLatest(number, later);
-                                            return before == earlier ||
-                                                   (before > earlier && isImplied(execution, known, before, earlier));
-                                          }));
+    SmallVector<int64_t> reached = {later};
+    llvm::BitVector seen(known.size());
+    while (!reached.empty()) {
+      int64_t number = reached.pop_back_val();
+      if (number == earlier || known[number].test(earlier))
+        return true;
+      auto phase = dyn_cast<PhaseOp>(execution.getSteps()[number].op);
+      for (ArrayRef<int64_t> edges : {phase ? phase.getSameAfter() : ArrayRef<int64_t>(),
+                                      phase ? phase.getAwaitedWindows() : ArrayRef<int64_t>()})
+        for (int64_t edge : edges)
+          if (int64_t before = execution.getLatest(edge, number); before >= earlier && !seen.test(before)) {
+            seen.set(before);
+            reached.push_back(before);
+          }
+    }
+    return false;
   }
 
   std::vector<Execution> executions;
@@ -169,10 +179,10 @@ TEST_P(ModelOrder, IsProved) {
   }
 }
 
-/// Removes each edge, with memory unchanged. No wait is redundant; a `same` edge may be implied by a wait or by other
+/// Removes each edge, with memory unchanged. No wait is redundant, nor is a window for all sizes and deals; a `same` edge may be implied by a wait or by other
 /// `same` edges.
 TEST_P(ModelOrder, FindsEveryMissingEdge) {
-  int64_t waits = 0, sames = 0, redundant = 0;
+  int64_t waits = 0, windows = 0, needed = 0, sames = 0, redundant = 0;
   for (ProgramOp program : programs) {
     // Few workers are enough to find them.
     OrderProof proof(program, /*mostWorkers=*/4);
@@ -194,7 +204,8 @@ TEST_P(ModelOrder, FindsEveryMissingEdge) {
       branch.setAllAfterAttr(builder.getDenseI64ArrayAttr(all));
     });
     for (PhaseOp phase : program.getPhases()) {
-      std::vector<int64_t> all(phase.getAllAfter()), tiles(phase.getAwaitedTiles()), same(phase.getSameAfter());
+      std::vector<int64_t> all(phase.getAllAfter()), tiles(phase.getAwaitedTiles()), same(phase.getSameAfter()),
+          narrow(phase.getAwaitedWindows());
       for (int64_t edge : all) {
         phase.setAllAfterAttr(builder.getDenseI64ArrayAttr(without(all, edge)));
         expectFault(phase.getLabel(), "phase", edge);
@@ -206,6 +217,16 @@ TEST_P(ModelOrder, FindsEveryMissingEdge) {
       }
       if (!tiles.empty())
         phase.setTilesAfter(tiles);
+      for (int64_t edge : narrow) {
+        phase.setWindowsAfter(without(narrow, edge));
+        // In samples, other windows often order the same workers.
+        EXPECT_TRUE(proof.findUnproved())
+            << "without the window of " << phase.getLabel().str() << " for phase " << edge;
+        ++windows;
+        needed += proof.findConflict().has_value();
+      }
+      if (!narrow.empty())
+        phase.setWindowsAfter(narrow);
       for (int64_t edge : same) {
         phase.setSameAfterAttr(builder.getDenseI64ArrayAttr(without(same, edge)));
         bool isRedundant = runs.areOrdered(phase, edge);
@@ -218,8 +239,8 @@ TEST_P(ModelOrder, FindsEveryMissingEdge) {
       phase.setSameAfterAttr(builder.getDenseI64ArrayAttr(same));
     }
   }
-  llvm::outs() << waits << " waits, none redundant; " << sames << " same edges, " << redundant << " redundant\n";
-  EXPECT_GT(waits, 0);
+  llvm::outs() << waits << " waits, none redundant; " << windows << " windows, " << needed << " needed in samples; " << sames << " same edges, " << redundant << " redundant\n";
+  EXPECT_GT(waits + windows, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ModelOrder,

@@ -30,9 +30,11 @@ private:
   void declare(const std::string &kind, const Buffer &buffer) {
     declarations += "  %" + buffer.name + " = task.buffer " + kind + " : " + typeOf(buffer) + "\n";
   }
+  /// Some tiles share blocks with their neighbours.
   std::string elements(const std::string &tileElements, bool sameSize) {
     bool isKnown = known == KnownAccesses::some && sameSize && below(3) != 0;
-    return isKnown ? tileElements : "?";
+    std::string sharing = std::to_string(2 + below(3));
+    return !isKnown ? "?" : below(3) ? tileElements : sharing + "*" + tileElements + " per " + sharing;
   }
   void addSpace(size_t readable, bool readsUnread);
   Buffer *chooseState();
@@ -97,7 +99,7 @@ void Generator::addSpace(size_t readable, bool readsUnread) {
     resultTypes.push_back(typeOf(*state));
     writes.push_back(elements(chunk, state->size == size));
     // In place: a tile reads the elements that it writes.
-    if (writes.back() != "?" && below(2)) {
+    if (writes.back() == chunk && below(2)) {
       inputs.push_back("%" + state->name);
       reads.push_back(writes.back());
       inputTypes.push_back(typeOf(*state));

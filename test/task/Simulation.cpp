@@ -1,6 +1,7 @@
 #include "test/task/Simulation.h"
 
-#include "compiler/dialect/sym/SymDialect.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/task/AwaitedWorkers.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -15,28 +16,29 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-/// A buffer as operand of a space. `chunk` is 0 if a tile may touch any elements.
+/// A buffer as operand of a space. `chunk` is 0 if a tile may touch any elements; so many tiles share each.
 struct Operand {
   uint64_t *data;
-  int64_t size, chunk;
+  int64_t size, chunk, sharing = 1;
 };
 
 struct Space {
-  int64_t tiles, deal;
+  SpaceOp op;
+  int64_t tiles;
   std::vector<Operand> inputs, outputs;
 };
 
 struct Phase {
-  std::vector<int64_t> after, afterTiles;
+  std::vector<int64_t> after, afterTiles, windows;
   std::vector<Space> spaces;
 };
 
 class Machine {
 public:
-  Machine(ProgramOp program, ArrayRef<int64_t> offsets, llvm::function_ref<std::optional<int64_t>(StringRef)> valueOf,
+  Machine(ProgramOp program, const Dealing &dealing, ArrayRef<int64_t> offsets, Dealing::Valuation valueOf,
           std::mt19937_64 &random);
 
-  bool run(int64_t workers, std::mt19937_64 &random);
+  bool run(std::mt19937_64 &random);
   Results getOutputs() const;
 
 private:
@@ -46,9 +48,8 @@ private:
     int64_t tile = -1; // before the first of its share
   };
 
-  void deal(int64_t workers, std::mt19937_64 &random);
   bool isAwaited(int64_t worker, const Phase &phase) const;
-  bool canGoOn(const Worker &worker, const std::vector<Worker> &workers) const;
+  bool canGoOn(int64_t index, const std::vector<Worker> &workers) const;
   void step(Worker &worker, int64_t index);
   static void compute(const Space &space, int64_t tile, uint64_t seed);
 
@@ -56,12 +57,13 @@ private:
   std::vector<std::vector<uint64_t>> others;
   std::vector<size_t> outputs;
   std::vector<Phase> phases;
-  /// By deals: the first tile of each worker.
-  std::vector<std::vector<int64_t>> firsts;
+  const Dealing &dealing;
+  AwaitedWorkers awaited;
 };
 
-Machine::Machine(ProgramOp program, ArrayRef<int64_t> offsets,
-                 llvm::function_ref<std::optional<int64_t>(StringRef)> valueOf, std::mt19937_64 &random) {
+Machine::Machine(ProgramOp program, const Dealing &dealing, ArrayRef<int64_t> offsets, Dealing::Valuation valueOf,
+                 std::mt19937_64 &random)
+    : dealing(dealing), awaited(program, dealing, offsets, valueOf) {
   auto evaluate = [&](sym::Expr expr) { return expr.evaluate(valueOf).value(); };
   SmallVector<BufferOp, 8> buffers = program.getBuffers();
   size_t planned = 0;
@@ -91,13 +93,17 @@ Machine::Machine(ProgramOp program, ArrayRef<int64_t> offsets,
       result.push_back(places.lookup(value));
       if (auto chunk = dyn_cast<sym::ExprAttr>(access))
         result.back().chunk = evaluate(chunk.getExpr());
+      if (auto block = dyn_cast<tile::SharedBlockAttr>(access)) {
+        result.back().chunk = evaluate(block.getElements());
+        result.back().sharing = evaluate(block.getTiles());
+      }
     }
     return result;
   };
   for (PhaseOp phase : program.getPhases()) {
-    phases.push_back({std::vector<int64_t>(phase.getAllAfter()), std::vector<int64_t>(phase.getAwaitedTiles()), {}});
+    phases.push_back({phase.getAllAfter(), phase.getAwaitedTiles(), phase.getAwaitedWindows(), {}});
     for (SpaceOp space : phase.getSpaces())
-      phases.back().spaces.push_back({evaluate(space.getTiles().getExpr()), static_cast<int64_t>(*space.getDeal()),
+      phases.back().spaces.push_back({space, evaluate(space.getTiles().getExpr()),
                                       operands(space.getInputs(), space.getReads()),
                                       operands(space.getOutputs(), space.getWrites())});
   }
@@ -105,7 +111,7 @@ Machine::Machine(ProgramOp program, ArrayRef<int64_t> offsets,
 
 void Machine::compute(const Space &space, int64_t tile, uint64_t seed) {
   auto range = [&](const Operand &operand) {
-    int64_t begin = operand.chunk ? std::min(tile * operand.chunk, operand.size) : 0;
+    int64_t begin = operand.chunk ? std::min(tile / operand.sharing * operand.chunk, operand.size) : 0;
     return std::pair(begin, operand.chunk ? std::min(begin + operand.chunk, operand.size) : operand.size);
   };
   for (const Operand &input : space.inputs) {
@@ -115,55 +121,56 @@ void Machine::compute(const Space &space, int64_t tile, uint64_t seed) {
   }
   for (const Operand &output : space.outputs) {
     auto [begin, end] = range(output);
+    // The last block may have fewer tiles.
+    auto ownerOf = [&](int64_t i) {
+      return output.chunk ? std::min(tile / output.sharing * output.sharing + i % output.sharing, space.tiles - 1)
+                          : i % space.tiles;
+    };
     for (int64_t i = begin; i < end; ++i)
-      if (output.chunk || i % space.tiles == tile)
+      if (ownerOf(i) == tile)
         output.data[i] = mix(seed, i);
   }
 }
 
-bool Machine::canGoOn(const Worker &worker, const std::vector<Worker> &workers) const {
+bool Machine::canGoOn(int64_t index, const std::vector<Worker> &workers) const {
+  const Worker &worker = workers[index];
   if (worker.phase == phases.size())
     return false;
   bool begins = worker.space == 0 && worker.tile < 0;
   if (!begins)
     return true;
-  auto isDone = [&](int64_t before, bool forAll) {
+  auto isDone = [&](int64_t before, llvm::function_ref<bool(int64_t)> isNeeded) {
     return llvm::all_of(llvm::enumerate(workers), [&](auto other) {
-      return static_cast<int64_t>(other.value().phase) > before ||
-             !(forAll || isAwaited(other.index(), phases[before]));
+      return static_cast<int64_t>(other.value().phase) > before || !isNeeded(other.index());
     });
   };
   const Phase &phase = phases[worker.phase];
-  return llvm::all_of(phase.after, [&](int64_t before) { return isDone(before, true); }) &&
-         llvm::all_of(phase.afterTiles, [&](int64_t before) { return isDone(before, false); });
-}
-
-/// Deals tiles at random.
-void Machine::deal(int64_t workers, std::mt19937_64 &random) {
-  firsts.clear();
-  for (const Phase &phase : phases)
-    for (const Space &space : phase.spaces) {
-      if (static_cast<int64_t>(firsts.size()) <= space.deal)
-        firsts.resize(space.deal + 1);
-      std::vector<int64_t> &cuts = firsts[space.deal];
-      if (!cuts.empty())
-        continue;
-      cuts = {0, space.tiles};
-      while (static_cast<int64_t>(cuts.size()) <= workers)
-        cuts.push_back(random() % (space.tiles + 1));
-      llvm::sort(cuts);
+  auto isEverybody = [](int64_t) { return true; };
+  if (!phase.windows.empty() && awaited.getWide().test(worker.phase)) {
+    if (!isDone(*llvm::max_element(phase.windows), isEverybody))
+      return false;
+  } else {
+    for (int64_t before : phase.windows) {
+      runtime::WorkerRange range = awaited.getRange(worker.phase, index, before);
+      if (!isDone(before, [&](int64_t other) { return range.contains(other); }))
+        return false;
     }
+  }
+  return llvm::all_of(phase.after, [&](int64_t before) { return isDone(before, isEverybody); }) &&
+         llvm::all_of(phase.afterTiles, [&](int64_t before) {
+           return isDone(before, [&](int64_t other) { return isAwaited(other, phases[before]); });
+         });
 }
 
 bool Machine::isAwaited(int64_t worker, const Phase &phase) const {
   return worker == 0 || llvm::any_of(phase.spaces, [&](const Space &space) {
-           return firsts[space.deal][worker] < firsts[space.deal][worker + 1];
+           return dealing.of(space.op)[worker] < dealing.of(space.op)[worker + 1];
          });
 }
 
 void Machine::step(Worker &worker, int64_t index) {
   const Space &space = phases[worker.phase].spaces[worker.space];
-  int64_t first = firsts[space.deal][index], last = firsts[space.deal][index + 1];
+  int64_t first = dealing.of(space.op)[index], last = dealing.of(space.op)[index + 1];
   if (worker.tile < 0)
     worker.tile = first;
   if (worker.tile < last)
@@ -175,19 +182,19 @@ void Machine::step(Worker &worker, int64_t index) {
   }
 }
 
-bool Machine::run(int64_t count, std::mt19937_64 &random) {
+bool Machine::run(std::mt19937_64 &random) {
+  int64_t count = dealing.getNumWorkers();
   std::vector<Worker> workers(count);
-  deal(count, random);
   while (llvm::any_of(workers, [&](const Worker &worker) { return worker.phase < phases.size(); })) {
     std::vector<int64_t> able;
     for (int64_t i = 0; i < count; ++i)
-      if (canGoOn(workers[i], workers))
+      if (canGoOn(i, workers))
         able.push_back(i);
     if (able.empty())
       return false;
     // One worker runs ahead for a while, so that workers drift apart.
     int64_t chosen = able[random() % able.size()];
-    for (uint64_t steps = 1 + random() % 40; steps > 0 && canGoOn(workers[chosen], workers); --steps)
+    for (uint64_t steps = 1 + random() % 40; steps > 0 && canGoOn(chosen, workers); --steps)
       step(workers[chosen], chosen);
   }
   return true;
@@ -202,11 +209,10 @@ Results Machine::getOutputs() const {
 
 } // namespace
 
-std::optional<Results> test::simulate(ProgramOp program, int64_t workers, ArrayRef<int64_t> offsets,
-                                      llvm::function_ref<std::optional<int64_t>(StringRef)> valueOf,
-                                      std::mt19937_64 &random) {
-  Machine machine(program, offsets, valueOf, random);
-  if (!machine.run(workers, random))
+std::optional<Results> test::simulate(ProgramOp program, const Dealing &dealing, ArrayRef<int64_t> offsets,
+                                      Dealing::Valuation valueOf, std::mt19937_64 &random) {
+  Machine machine(program, dealing, offsets, valueOf, random);
+  if (!machine.run(random))
     return std::nullopt;
   return machine.getOutputs();
 }

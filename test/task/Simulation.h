@@ -1,7 +1,7 @@
 #ifndef FREESTONE_TEST_TASK_SIMULATION_H
 #define FREESTONE_TEST_TASK_SIMULATION_H
 
-#include "compiler/dialect/task/TaskDialect.h"
+#include "compiler/task/AwaitedWorkers.h"
 #include <random>
 
 namespace freestone::test {
@@ -9,11 +9,11 @@ namespace freestone::test {
 /// The elements of all outputs and states, as hashes of everything that they were computed from.
 using Results = std::vector<std::vector<uint64_t>>;
 
-/// Executes a program of f32 buffers tile by tile with `workers`, in an order that `random` chooses among all that the
-/// `after all` edges allow. Tiles of unknown accesses read everything and write scattered elements. Arena buffers are
-/// at `offsets`. Nothing if no worker can continue.
-std::optional<Results> simulate(task::ProgramOp program, int64_t workers, llvm::ArrayRef<int64_t> offsets,
-                                llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf,
+/// Executes a program of f32 buffers tile by tile, with tiles as they are dealt, in an order that `random` chooses among
+/// all that the waits allow. Tiles of unknown accesses read everything and write scattered elements. Arena buffers are at
+/// `offsets`. Nothing if no worker can continue.
+std::optional<Results> simulate(task::ProgramOp program, const task::Dealing &dealing,
+                                llvm::ArrayRef<int64_t> offsets, task::Dealing::Valuation valueOf,
                                 std::mt19937_64 &random);
 
 } // namespace freestone::test

@@ -138,3 +138,82 @@ task.program @impossible symbols [#task.symbol<"n" dim 0, 0 in [0, 9223372036854
     task.space @p(%x) to (%y) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> (!v)
   }
 }
+
+// -----
+
+// A window that is missing, and one of a phase whose tiles may touch anything.
+!v = !graph.tensor<[n], f32>
+// expected-error @+1 {{phase 0 'a' writes what phase 2 'c' reads, in no order (workers = 2}}
+task.program @no_window symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer output "a" : !v
+  %b = task.buffer output "b" : !v
+  %c = task.buffer output "c" : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles 2*(n ceildiv 4) deal 0 scratch 0 reads [?] writes [4 per 2] sites [] : (!v) -> (!v)
+  }
+  task.phase "b" after all [] window [0] same [] {
+    task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 3 deal 1 scratch 0 reads [3] writes [3] sites [] : (!v) -> (!v)
+  }
+  task.phase "c" after all [] same [] {
+    task.space @p(%a) to (%c) sizes [n] tiles n ceildiv 2 deal 2 scratch 0 reads [2] writes [2] sites [] : (!v) -> (!v)
+  }
+}
+
+// -----
+
+!v = !graph.tensor<[n], f32>
+// expected-error @+1 {{phase 0 'a' writes what phase 1 'b' reads, in no order (workers = 2}}
+task.program @unknown_window symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer output "a" : !v
+  %b = task.buffer output "b" : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "b" after all [] window [0] same [] {
+    task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 3 deal 1 scratch 0 reads [?] writes [3] sites [] : (!v) -> (!v)
+  }
+}
+
+// -----
+
+// Memory that is taken again: a run makes the window of "y" wide if %a and %c share bytes, which it would not know
+// without the phase from which on %a is released.
+!v = !graph.tensor<[n], f32>
+// CHECK: task.program @wide {{.*}}task.order = "proved"
+task.program @wide symbols [#task.symbol<"n" dim 0, 0 in [0, 2000]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena live [0, 2) released 3 : !v
+  %b = task.buffer arena live [1, 3) : !v
+  %c = task.buffer arena live [2, 3) : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "b" after all [] window [0] same [] {
+    task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 3 deal 1 scratch 0 reads [3] writes [3] sites [] : (!v) -> (!v)
+  }
+  task.phase "y" after all [] window [1] same [] {
+    task.space @p(%b) to (%c) sizes [n] tiles n ceildiv 2 deal 2 scratch 0 reads [2] writes [?] sites [] : (!v) -> (!v)
+  }
+}
+
+// -----
+
+!v = !graph.tensor<[n], f32>
+// expected-error @+1 {{in no order (workers = 2}}
+task.program @not_wide symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena live [0, 2) : !v
+  %b = task.buffer arena live [1, 3) : !v
+  %c = task.buffer arena live [2, 3) : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "b" after all [] window [0] same [] {
+    task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 3 deal 1 scratch 0 reads [3] writes [3] sites [] : (!v) -> (!v)
+  }
+  task.phase "y" after all [] window [1] same [] {
+    task.space @p(%b) to (%c) sizes [n] tiles n ceildiv 2 deal 2 scratch 0 reads [2] writes [?] sites [] : (!v) -> (!v)
+  }
+}

@@ -69,3 +69,24 @@ task.program @main symbols [] {
   // expected-error@+1 {{begins as a weight, but is no state}}
   %w = task.buffer input "w" initial "start" : !graph.tensor<[4], f32>
 }
+
+// -----
+
+!v = !graph.tensor<[4], f32>
+!c = !graph.tensor<[], i1>
+task.program @main symbols [] {
+  %x = task.buffer input "x" : !v
+  %if = task.buffer input "if" : !c
+  %y = task.buffer output "y" : !v
+  %z = task.buffer output "z" : !v
+  task.branch "/if" if %if after all [] : !c {
+    task.phase "a" after all [] same [] {
+      task.space @p(%x) to (%y) sizes [] tiles 2 scratch 0 reads [2] writes [2] sites [] : (!v) -> (!v)
+    }
+    // expected-error@+1 {{waits for windows of phase 0 from within a branch}}
+    task.phase "b" after all [] window [0] same [] {
+      task.space @p(%y) to (%z) sizes [] tiles 4 scratch 0 reads [1] writes [1] sites [] : (!v) -> (!v)
+    }
+  } else {
+  }
+}

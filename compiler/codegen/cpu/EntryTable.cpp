@@ -1,5 +1,7 @@
 #include "compiler/codegen/cpu/EntryTable.h"
 
+#include "runtime/artifact/abi.h"
+
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
@@ -15,7 +17,7 @@ EntryTable::EntryTable(ProgramOp program, const SizeSlots &slots)
   // A number without waiters need not be published: the next one implies it.
   awaitedPhases.resize(phases.size());
   for (PhaseOp phase : phases)
-    for (ArrayRef<int64_t> waits : {phase.getAllAfter(), phase.getAwaitedTiles()})
+    for (ArrayRef<int64_t> waits : {phase.getAllAfter(), phase.getAwaitedTiles(), phase.getAwaitedWindows()})
       for (int64_t before : waits)
         awaitedPhases.set(before);
   program.walk([&](BranchOp branch) {
@@ -111,7 +113,7 @@ void EntryTable::addBranch(BranchOp op, int64_t loops) {
   ++forks;
   size_t begin = addControl(fork, loops);
   words[begin + forkWaits] = op.getAllAfter().size();
-  llvm::append_range(words, getWaits(op.getAllAfter(), {}));
+  llvm::append_range(words, getWaits(op.getAllAfter(), {}, {}));
   words[begin + condition] = bufferIndex.lookup(op.getCondition()) + 1;
   addBlock(op.getThenBody().front(), loops);
   size_t left = addControl(join, loops);
@@ -125,8 +127,10 @@ void EntryTable::addBranch(BranchOp op, int64_t loops) {
 }
 
 /// As `wait_for` of the run context takes them.
-SmallVector<int64_t> EntryTable::getWaits(ArrayRef<int64_t> all, ArrayRef<int64_t> tiles) {
+SmallVector<int64_t> EntryTable::getWaits(ArrayRef<int64_t> all, ArrayRef<int64_t> tiles, ArrayRef<int64_t> windows) {
   SmallVector<int64_t> waits(tiles);
+  for (int64_t phase : windows)
+    waits.push_back(phase + FREESTONE_WINDOW * ++numWindows);
   for (int64_t phase : all)
     waits.push_back(~phase);
   return waits;
@@ -139,7 +143,8 @@ void EntryTable::addPhase(PhaseOp phase) {
   size_t first = words.size(), last = first;
   for (SpaceOp space : spaces) {
     last = words.size();
-    addRow(space, last == first ? getWaits(phase.getAllAfter(), phase.getAwaitedTiles()) : SmallVector<int64_t>());
+    addRow(space, last == first ? getWaits(phase.getAllAfter(), phase.getAwaitedTiles(), phase.getAwaitedWindows())
+                                : SmallVector<int64_t>());
     words[last + phaseIndex] = index;
   }
   if (awaitedPhases[index])

@@ -76,7 +76,8 @@ private:
   void addBranch(task::BranchOp branch, int64_t loops);
   void addPhase(task::PhaseOp phase);
   void addRow(task::SpaceOp space, llvm::ArrayRef<int64_t> waits);
-  static llvm::SmallVector<int64_t> getWaits(llvm::ArrayRef<int64_t> all, llvm::ArrayRef<int64_t> tiles);
+  llvm::SmallVector<int64_t> getWaits(llvm::ArrayRef<int64_t> all, llvm::ArrayRef<int64_t> tiles,
+                                      llvm::ArrayRef<int64_t> windows);
   size_t addControl(Kind kind, int64_t loops);
   void addView(task::ViewOp view, llvm::SmallVectorImpl<int64_t> &to);
 
@@ -89,7 +90,7 @@ private:
   llvm::SmallVector<task::ViewOp> views;
   llvm::SmallVector<int64_t> fixedViews;
   llvm::SmallBitVector awaitedPhases;
-  int64_t numBuffers = 0, depth = 0, forks = 0, nextPhase = 0;
+  int64_t numBuffers = 0, depth = 0, forks = 0, nextPhase = 0, numWindows = 0;
   int64_t serviceCalls = 0, mostBuffers = 1, mostSizes = 1;
 };
 

@@ -126,6 +126,13 @@ BufferOp findBuffer(Value value) {
   return value.getDefiningOp<BufferOp>();
 }
 
+/// What one side of a branch waited for tells nothing behind it; run-time sizes let tiles be dealt anew.
+bool PhaseOp::mayAwaitWindows() {
+  auto isFound = [](Attribute symbol) { return cast<SymbolAttr>(symbol).getSource() == SymbolSource::runtime; };
+  return !(*this)->getParentOfType<BranchOp>() &&
+         llvm::none_of((*this)->getParentOfType<ProgramOp>().getSymbols(), isFound);
+}
+
 SmallVector<SpaceOp, 8> PhaseOp::getSpaces() { return llvm::to_vector<8>(getBody().getOps<SpaceOp>()); }
 
 bool SpaceOp::needsWorker0() { return getService() || getParentOp().getBinds(); }
@@ -182,11 +189,17 @@ LogicalResult ProgramOp::verify() {
   });
   if (loops.wasInterrupted())
     return failure();
-  for (auto [index, phase] : llvm::enumerate(getPhases())) {
-    for (ArrayRef<int64_t> edges : {phase.getAllAfter(), phase.getAwaitedTiles(), phase.getSameAfter()})
+  SmallVector<PhaseOp, 8> phases = getPhases();
+  for (auto [index, phase] : llvm::enumerate(phases)) {
+    for (ArrayRef<int64_t> edges :
+         {phase.getAllAfter(), phase.getAwaitedTiles(), phase.getAwaitedWindows(), phase.getSameAfter()})
       for (int64_t before : edges)
         if (before < 0 || before >= static_cast<int64_t>(index))
           return phase.emitOpError("is phase ") << index << " and can't come after phase " << before;
+    for (int64_t before : phase.getAwaitedWindows())
+      if (!phase.mayAwaitWindows() || phase->getBlock() != phases[before]->getBlock())
+        return phase.emitOpError("waits for windows of phase ")
+               << before << " from within a branch, from another block, or with sizes that the run determines";
     for (SpaceOp space : phase.getSpaces()) {
       if (space.getReads().size() != space.getInputs().size() || space.getWrites().size() != space.getOutputs().size())
         return space.emitOpError("needs one access per operand");

@@ -51,22 +51,25 @@ def Task_BufferOp : Task_Op<"buffer"> {
     are read-only; a weight with a `value` is a constant of the program. State has a static size and persists from run
     to run under its name, in all programs of the module; it begins as zeros or as the weight `initial`.
     `task-plan-memory` gives arena buffers their live range: from the first phase that touches the buffer to the phase
-    from which on every worker knows that all touches are done. Two arena buffers may share bytes where their live ranges
-    do not overlap. A growing buffer is as an arena buffer, but its sizes have no limit: it has memory of its own, `slices`
+    from which on every worker knows that all touches are done, if windows are as wide as all workers; from `released`
+    on, they need not be. Two arena buffers may share bytes where their live ranges do not overlap. A growing buffer is as an arena buffer, but its sizes have no limit: it has memory of its own, `slices`
     of its type.
   }];
   let arguments = (ins Task_BufferKindAttr:$kind, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$slices,
-                       OptionalAttr<I64Attr>:$first, OptionalAttr<I64Attr>:$freed, OptionalAttr<ElementsAttr>:$value,
+                       OptionalAttr<I64Attr>:$first, OptionalAttr<I64Attr>:$freed, OptionalAttr<I64Attr>:$released,
+                       OptionalAttr<ElementsAttr>:$value,
                        OptionalAttr<StrAttr>:$initial);
   let results = (outs AnyType:$buffer);
   let assemblyFormat = [{
-    `` $kind ($name^)? (`slices` $slices^)? (`live` ` ` `[` $first^ `,` $freed `)`)?
+    `` $kind ($name^)? (`slices` $slices^)? (`live` ` ` `[` $first^ `,` $freed `)`)? (`released` $released^)?
     (`value` $value^)? (`initial` $initial^)? attr-dict `:` type($buffer)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Bytes of storage, layout and padding included.
     ::freestone::sym::Expr getBytes();
+    /// The phase from which on all touches are done, however narrow windows are.
+    std::optional<uint64_t> getReleasedOrFreed() { return getReleased() ? getReleased() : getFreed(); }
   }];
 }
 
@@ -155,22 +158,30 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
   let description = [{
     Phases are numbered in the order of the text. `after all [p]`: every worker has finished phase p before any begins
     this one. `after tiles [p, …]`: all tiles of phase p are done; a worker waits for those that have some, and for
-    worker 0, while others may still be busy with earlier phases. `after same [p, …]`: a worker reads
-    only its own writes of p; no wait. `binds` names the run-time symbol whose value is the phase's result: worker 0,
+    worker 0, while others may still be busy with earlier phases. `after window [p, …]`: each worker waits for those
+    whose tiles of phase p touched elements that its own tiles touch, and for nobody if it has no tiles; it knows of no
+    other worker's progress then. A run makes it a wait for all workers where buffers share bytes that are `released`
+    later. Both phases are in one block, not within a branch, of a program without run-time sizes. `after same [p, …]`: a
+    worker reads only its own writes of p; no wait. `binds` names the run-time symbol whose value is the phase's result: worker 0,
     which runs tile 0, then derives all sizes anew, and deals the tiles of later phases, before it publishes its progress.
     Without tiles the symbol gets its lower bound.
   }];
   let arguments = (ins StrAttr:$label, DenseI64ArrayAttr:$all_after, OptionalAttr<DenseI64ArrayAttr>:$tiles_after,
-                       DenseI64ArrayAttr:$same_after, OptionalAttr<StrAttr>:$binds);
+                       OptionalAttr<DenseI64ArrayAttr>:$windows_after, DenseI64ArrayAttr:$same_after, OptionalAttr<StrAttr>:$binds);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $label `after` `all` $all_after (`tiles` $tiles_after^)? `same` $same_after (`binds` $binds^)? attr-dict-with-keyword $body
+    $label `after` `all` $all_after (`tiles` $tiles_after^)? (`window` $windows_after^)? `same` $same_after (`binds` $binds^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<SpaceOp, 8> getSpaces();
+    bool mayAwaitWindows();
     /// The phases whose tiles are awaited, besides those of `after all`.
     ::llvm::ArrayRef<int64_t> getAwaitedTiles() {
       return getTilesAfter() ? *getTilesAfter() : ::llvm::ArrayRef<int64_t>();
+    }
+    /// The phases of which each worker awaits the workers that touched its elements.
+    ::llvm::ArrayRef<int64_t> getAwaitedWindows() {
+      return getWindowsAfter() ? *getWindowsAfter() : ::llvm::ArrayRef<int64_t>();
     }
   }];
 }
@@ -180,7 +191,8 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
   let description = [{
     `sizes` are the values of the program's symbols, in symbols of the entry. `reads` and `writes` give, for each
     operand, the number c of consecutive elements that one tile touches: tile t touches nothing outside [t*c, (t+1)*c).
-    With `c per d`, d neighbouring tiles share such a block: tile t touches nothing outside that of t floordiv d.
+    With `c per d`, d neighbouring tiles share such a block: tile t touches nothing outside that of t floordiv d. The
+    blocks of all tiles cover the operand.
     `?` (an attribute `unit`) means any element. No two tiles write the same element; of a buffer that is input and
     output, a tile reads only elements that it writes. `sites` are the numbers of the program's `tile.check`s.
     `operations` counts the floating-point operations of all tiles, `padding` the additional ones whose results are

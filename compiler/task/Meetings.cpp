@@ -1,0 +1,108 @@
+#include "compiler/task/Meetings.h"
+
+#include "compiler/dialect/tile/TileDialect.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+
+bool task::areApart(Value one, Value other) {
+  auto view = one.getDefiningOp<ViewOp>(), next = other.getDefiningOp<ViewOp>();
+  return view && next && view.getSource() == next.getSource() && view.getLoop() == next.getLoop() &&
+         view.getRotate() == next.getRotate() && view.getSlice(0) != next.getSlice(0);
+}
+
+std::pair<sym::Expr, sym::Expr> OperandTouch::getBlocks() const {
+  if (auto block = dyn_cast<tile::SharedBlockAttr>(elements))
+    return {block.getElements(), block.getTiles()};
+  if (auto alone = dyn_cast<sym::ExprAttr>(elements))
+    return {alone.getExpr(), sym::Expr::constant(elements.getContext(), 1)};
+  return {};
+}
+
+bool OperandTouch::conflictsWith(const OperandTouch &other) const {
+  return (isWrite || other.isWrite) && findBuffer(operand) == findBuffer(other.operand) &&
+         !areApart(operand, other.operand);
+}
+
+bool OperandTouch::isOnWorkerOf(const OperandTouch &other) const {
+  return operand == other.operand && SpaceOp(space).isDealtAs(other.space) &&
+         (isOnly() || areAligned(elements, other.elements));
+}
+
+SmallVector<OperandTouch, 8> task::collectTouches(PhaseOp phase) {
+  SmallVector<OperandTouch, 8> touches;
+  for (SpaceOp space : phase.getSpaces())
+    for (auto [operands, accesses, isWrite] : {std::tuple(space.getInputs(), space.getReads(), false),
+                                               std::tuple(space.getOutputs(), space.getWrites(), true)})
+      for (auto [operand, elements] : llvm::zip_equal(operands, accesses))
+        touches.push_back({space, operand, elements, isWrite});
+  return touches;
+}
+
+static bool mayMeet(const OperandTouch &later, const OperandTouch &earlier) {
+  return later.operand == earlier.operand && later.isKnown() && earlier.isKnown();
+}
+
+std::optional<SmallVector<task::Meeting, 2>> task::findMeetings(PhaseOp later, PhaseOp earlier) {
+  SmallVector<Meeting, 2> meetings;
+  SmallVector<OperandTouch, 8> before = collectTouches(earlier);
+  for (const OperandTouch &touch : collectTouches(later))
+    for (const OperandTouch &other : before) {
+      if (!touch.conflictsWith(other) || touch.isOnWorkerOf(other))
+        continue;
+      if (!mayMeet(touch, other))
+        return std::nullopt;
+      meetings.push_back({touch, other});
+    }
+  return meetings;
+}
+
+WindowOrder::WindowOrder(ProgramOp program) : phases(program.getPhases()) {
+  for (auto [number, phase] : llvm::enumerate(phases)) {
+    numbers[phase] = number;
+    for (const OperandTouch &touch : collectTouches(phase))
+      touching[touch.operand].push_back(touch);
+  }
+}
+
+/// Whether an edge of the later phase itself lets workers come after those that touched their elements.
+bool WindowOrder::isLinked(const OperandTouch &later, const OperandTouch &earlier) {
+  PhaseOp phase = SpaceOp(later.space).getParentOp(), before = SpaceOp(earlier.space).getParentOp();
+  int64_t number = numbers.lookup(before);
+  if (later.isOnWorkerOf(earlier))
+    return llvm::is_contained(phase.getSameAfter(), number);
+  // What a run looks at are all meetings of both phases.
+  return later.conflictsWith(earlier) && mayMeet(later, earlier) &&
+         llvm::is_contained(phase.getAwaitedWindows(), number) && findMeetings(phase, before).has_value();
+}
+
+/// What is updated in place is read where it is written.
+static bool isUpdated(const OperandTouch &touch) {
+  SpaceOp space = touch.space;
+  return llvm::any_of(llvm::zip_equal(space.getOutputs(), space.getWrites()), [&](auto output) {
+    return std::get<0>(output) == touch.operand && std::get<1>(output) == touch.elements;
+  });
+}
+
+bool WindowOrder::isOrdered(OperandTouch later, const OperandTouch &earlier) {
+  later.isWrite |= isUpdated(later);
+  Operation *phase = SpaceOp(later.space)->getParentOp(), *before = SpaceOp(earlier.space)->getParentOp();
+  if (later.operand != earlier.operand || phase->getBlock() != before->getBlock())
+    return false;
+  if (isLinked(later, earlier))
+    return true;
+  int64_t last = numbers.lookup(phase), first = numbers.lookup(before);
+  return llvm::any_of(touching[later.operand], [&](const OperandTouch &between) {
+    Operation *middle = SpaceOp(between.space)->getParentOp();
+    int64_t number = numbers.lookup(middle);
+    if (number <= first || number >= last || middle->getBlock() != phase->getBlock() || !between.isKnown() ||
+        !isLinked(later, between))
+      return false;
+    Key key(between.space, earlier.space, between.operand.getAsOpaquePointer(), between.isWrite, earlier.isWrite);
+    auto [known, isNew] = ordered.try_emplace(key, false);
+    if (isNew)
+      known->second = isOrdered(between, earlier);
+    return known->second;
+  });
+}

@@ -1,0 +1,63 @@
+#ifndef FREESTONE_COMPILER_TASK_MEETINGS_H
+#define FREESTONE_COMPILER_TASK_MEETINGS_H
+
+#include "compiler/dialect/task/TaskDialect.h"
+#include <map>
+#include <tuple>
+
+namespace freestone::task {
+
+/// What the tiles of a space touch of an operand.
+struct OperandTouch {
+  SpaceOp space;
+  mlir::Value operand;
+  mlir::Attribute elements;
+  bool isWrite;
+
+  /// Whether it is known which tiles touch which elements. A single tile may touch any.
+  bool isKnown() const { return !mlir::isa<mlir::UnitAttr>(elements) || isOnly(); }
+  bool isOnly() const { return SpaceOp(space).getTiles().getExpr().isConstant(1); }
+  /// The elements of a block and the tiles that share one; nulls where a single tile may touch any.
+  std::pair<sym::Expr, sym::Expr> getBlocks() const;
+  /// Whether they may not run at the same time: unless both read, or the operands are slices apart.
+  bool conflictsWith(const OperandTouch &other) const;
+  /// Whether tile t of both touches the same elements, on one worker.
+  bool isOnWorkerOf(const OperandTouch &other) const;
+};
+
+llvm::SmallVector<OperandTouch, 8> collectTouches(PhaseOp phase);
+
+/// Whether two operands are different slices of one buffer in every iteration.
+bool areApart(mlir::Value one, mlir::Value other);
+
+/// Two touches of one operand in two phases that may not run at the same time, and which no common deal orders.
+struct Meeting {
+  OperandTouch later, earlier;
+};
+
+/// Where two phases meet, so that a window of the earlier one orders them; nothing where that is unknown.
+std::optional<llvm::SmallVector<Meeting, 2>> findMeetings(PhaseOp later, PhaseOp earlier);
+
+/// What windows and `same` edges order of a program, directly or by a third touch of the operand: since the blocks of
+/// all tiles cover an operand, whoever comes after the workers that touched an element there, and these after the ones
+/// that touched it before, comes after those too. For all sizes, and however tiles are dealt.
+class WindowOrder {
+public:
+  explicit WindowOrder(ProgramOp program);
+
+  /// The edges of the later phase may have changed since the last call, those of others may not.
+  bool isOrdered(OperandTouch later, const OperandTouch &earlier);
+
+private:
+  using Key = std::tuple<mlir::Operation *, mlir::Operation *, const void *, bool, bool>;
+  bool isLinked(const OperandTouch &later, const OperandTouch &earlier);
+
+  llvm::SmallVector<PhaseOp, 8> phases;
+  llvm::DenseMap<mlir::Operation *, int64_t> numbers;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<OperandTouch, 4>> touching;
+  std::map<Key, bool> ordered;
+};
+
+} // namespace freestone::task
+
+#endif // FREESTONE_COMPILER_TASK_MEETINGS_H
