@@ -126,16 +126,16 @@ Descriptor test::describeLoops() {
                   bufferOf(BufferKind::Output, 2), bufferOf(BufferKind::Output, 7), bufferOf(BufferKind::Arena, 3),
                   bufferOf(BufferKind::Arena, 2),  bufferOf(BufferKind::Arena, 6)};
   for (int64_t buffer : {5, 6, 7})
-    main.buffers[buffer].freed = 7;
+    main.buffers[buffer].freed = main.buffers[buffer].released = 7;
   const Space each = {0, 9, 0}, some = {1, 9, 1}, one = {4, 9, 2, Space::Dealing::Evenly};
   constexpr auto together = Phase::Begin::Together;
   main.phases = {{"begin", "p0", {0, 3, 5}, {each}},
-                 {"mix", "p1", {5, 7}, {each}, {}, 0, together},
-                 {"left", "p2", {5}, {each}, {1}, -1, together},
-                 {"right", "p3", {5}, {each}, {1}, -1, together},
-                 {"find", "p4", {5, 6}, {one}, {}, 3, together},
+                 {"mix", "p1", {5, 7}, {each}, {}, 0, {}, together},
+                 {"left", "p2", {5}, {each}, {1}, -1, {}, together},
+                 {"right", "p3", {5}, {each}, {1}, -1, {}, together},
+                 {"find", "p4", {5, 6}, {one}, {}, 3, {}, together},
                  {"add", "p5", {3, 5, 6, 7}, {some}, {4}},
-                 {"end", "p6", {2, 4, 5}, {each}, {}, 5, together}};
+                 {"end", "p6", {2, 4, 5}, {each}, {}, 5, {}, together}};
   main.dealCount = 3;
   main.scratchSlot = 8;
   return describe("loops", main);
