@@ -121,3 +121,26 @@ task.program @control symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>] {
   } else {
   }
 }
+
+// -----
+
+// The sides of a branch write the same elements, but a run takes one of them: neither waits for the other.
+!v = !graph.tensor<[n], f32>
+!c = !graph.tensor<[], i1>
+// CHECK-LABEL: task.program @sides {{.*}}task.order = "proved"
+// CHECK:         task.phase "left" after all [] same []
+// CHECK:         task.phase "right" after all [] same []
+task.program @sides symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>] {
+  %x = task.buffer input "x" : !v
+  %if = task.buffer input "if" : !c
+  %y = task.buffer output "y" : !v
+  task.branch "/if" if %if after all [] : !c {
+    task.phase "left" after all [] same [] {
+      task.space @p(%x) to (%y) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    }
+  } else {
+    task.phase "right" after all [] same [] {
+      task.space @p(%x) to (%y) sizes [n] tiles n ceildiv 8 deal 1 scratch 0 reads [8] writes [8] sites [] : (!v) -> (!v)
+    }
+  }
+}
