@@ -91,7 +91,11 @@ private:
 /// Whether a compute with what follows on its elements can be a stage: with micro-kernels, or in registers.
 bool FuseChains::mayBeStage(ArrayRef<ComputeOp> members) {
   ComputeOp anchor = members.front(), last = members.back();
-  if (last.getNumResults() != 1 || !last.getResultType(0).getElementType().isF32() || anchor.getNumParallel() < 3 ||
+  auto isF32 = [](Type type) { return cast<graph::TensorType>(type).getElementType().isF32(); };
+  bool areF32 = llvm::all_of(members, [&](ComputeOp compute) {
+    return llvm::all_of(compute->getOperandTypes(), isF32) && llvm::all_of(compute->getResultTypes(), isF32);
+  });
+  if (last.getNumResults() != 1 || !areF32 || anchor.getNumParallel() < 3 ||
       !areEpilogues(anchor, members.drop_front()))
     return false;
   MicroKernelAttr kernel = getMicroKernel(*device, Float32Type::get(&getContext()));

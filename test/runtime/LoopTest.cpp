@@ -84,7 +84,7 @@ void checkLoops() {
       for (int64_t most : {0, 1, 7, 400}) {
         std::vector<int64_t> x(size), limit = {most};
         for (int64_t i = 0; i < size; ++i)
-          x[i] = (i + 1) * 0x9E3779B97F4A7C1 + size;
+          x[i] = static_cast<int64_t>(static_cast<uint64_t>(i + 1) * 0x9E3779B97F4A7C1 + size);
         instance.setInput(0, viewOf(x));
         instance.setInput(1, viewOf(limit));
         instance.run();
