@@ -1,6 +1,11 @@
-"""Results and gradients in bfloat16, by PyTorch's autocast, beside eager PyTorch's."""
+"""Results and gradients in bfloat16, by PyTorch's autocast, beside eager PyTorch's.
+
+Rectifiers and maxima are made smooth: a rounding to bfloat16 decides which elements of theirs have a gradient, which
+moves it by several hundredths in either engine.
+"""
 
 from networks import MODELS, assert_close, gradients, torch
+from torch import nn
 
 from freestone.torch import counters
 
@@ -13,6 +18,17 @@ def half(function):
     return call
 
 
+def smooth(model):
+    for name, module in model.named_children():
+        if isinstance(module, nn.ReLU):
+            setattr(model, name, nn.SiLU())
+        elif isinstance(module, nn.MaxPool2d):
+            setattr(model, name, nn.AvgPool2d(module.kernel_size))
+        else:
+            smooth(module)
+    return model
+
+
 def programs():
     return counters["programs_compiled"] + counters["programs_from_cache"]
 
@@ -20,7 +36,7 @@ def programs():
 for name, (make, batches) in MODELS.items():
     torch.manual_seed(0)
     torch._dynamo.reset()
-    model = make()
+    model = smooth(make())
     compiled = half(torch.compile(model, backend="freestone", dynamic=True, fullgraph=True))
     before = programs()
     for inputs in batches:

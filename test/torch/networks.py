@@ -44,6 +44,7 @@ class Transformer(nn.Module):
 
 
 #: Each with inputs of several sizes.
+torch.manual_seed(0)
 MODELS = {
     "perceptron": (perceptron, [(torch.randn(n, 20),) for n in (4, 7, 33)]),
     "convolutional": (convolutional, [(torch.randn(n, 3, h, w),) for n, h, w in ((2, 16, 20), (3, 12, 18), (5, 22, 14))]),
