@@ -5,6 +5,7 @@
 // `freestone-peak W` prints instead what so many threads reach at once, each on a CPU of its own, over what one does: with
 // multiply-adds on registers, fed by loads, and with a stream of memory. This is wall-clock time.
 
+#include "bench/PinToCpu.h"
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,8 +13,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
-#include <pthread.h>
-#include <sched.h>
 #include <thread>
 #include <vector>
 
@@ -123,16 +122,6 @@ static std::function<void()> makeStream() {
   };
 }
 
-static void pinToCpu(int number) {
-  cpu_set_t allowed, one;
-  CPU_ZERO(&one);
-  sched_getaffinity(0, sizeof(allowed), &allowed);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &allowed) && number-- == 0)
-      CPU_SET(cpu, &one);
-  pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
-}
-
 /// Calls a second, the sum of all threads, which begin together and are counted while all of them run.
 static double measureTogether(int threads, const std::function<std::function<void()>()> &make) {
   using Clock = std::chrono::steady_clock;
@@ -141,7 +130,7 @@ static double measureTogether(int threads, const std::function<std::function<voi
   std::vector<std::thread> all;
   for (int number = 0; number < threads; ++number)
     all.emplace_back([&, number] {
-      pinToCpu(number);
+      freestone::bench::pinToCpu(number);
       std::function<void()> run = make();
       run();
       ++ready;

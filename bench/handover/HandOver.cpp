@@ -2,12 +2,11 @@
 // of two workers waits for the other, as compiled code does; and for a phase whose number is published and awaited by
 // nobody, on one worker and on two.
 
+#include "bench/PinToCpu.h"
 #include "runtime/workers/Gang.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <pthread.h>
-#include <sched.h>
 
 using namespace freestone::runtime;
 using Clock = std::chrono::steady_clock;
@@ -27,21 +26,11 @@ template <typename Measure> static double medianOf(Measure measure) {
   return times[7];
 }
 
-static void pinToCpu(int number) {
-  cpu_set_t allowed, one;
-  CPU_ZERO(&one);
-  sched_getaffinity(0, sizeof(allowed), &allowed);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &allowed) && number-- == 0)
-      CPU_SET(cpu, &one);
-  pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
-}
-
 static double handOverLine() {
   alignas(128) std::atomic<int64_t> there = 0;
   alignas(128) std::atomic<int64_t> back = 0;
   std::thread other([&] {
-    pinToCpu(1);
+    freestone::bench::pinToCpu(1);
     for (int64_t number = 0; number <= count; ++number) {
       while (there.load(std::memory_order_acquire) <= number)
         ;
@@ -50,7 +39,7 @@ static double handOverLine() {
   });
   double time = 0;
   std::thread one([&] {
-    pinToCpu(0);
+    freestone::bench::pinToCpu(0);
     Clock::time_point begin;
     for (int64_t number = 0; number <= count; ++number) {
       if (number == 1) // the other one has begun
