@@ -171,7 +171,6 @@ LogicalResult FuseChains::readDirectly(StageUnit &unit, StageUnit &before) {
     if (tensor == result)
       return success();
     MLIRContext *context = &getContext();
-    Expr zero = Expr::constant(context, 0);
     ArrayRef<Expr> from = graph::getShape(tensor), to = graph::getShape(result);
     SmallVector<Expr> read = getIndices(anchor, input), indices;
     auto isOne = [](Expr size) { return size.isConstant(1); };

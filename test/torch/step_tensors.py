@@ -1,6 +1,7 @@
 """Where the tensors of compile_step lie, which sizes they have, and autocast: nothing is moved, what is copied is counted."""
 
 import contextlib
+import warnings
 
 from networks import Transformer, adam, assert_close, both, nn, torch
 
@@ -98,7 +99,7 @@ def lengths():
 
 
 def rounded_sizes():
-    """What can't be compiled for every size has a program for each."""
+    """What can't be compiled for every size has a program for each, which is said once."""
     class Wider(nn.Module):
         def __init__(self):
             super().__init__()
@@ -109,9 +110,12 @@ def rounded_sizes():
 
     torch.manual_seed(4)
     before = programs()
-    batches = [(torch.randn(n, 3, size), torch.randn(n)) for n, size in ((4, 10), (4, 20), (2, 10))]
-    both(Wider(), nn.functional.mse_loss, sgd, batches)
-    assert programs() == before + 2, programs() - before
+    batches = [(torch.randn(n, 3, size), torch.randn(n)) for n, size in ((4, 10), (4, 20), (2, 10), (4, 30))]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        both(Wider(), nn.functional.mse_loss, sgd, batches)
+    assert programs() == before + 3, programs() - before
+    assert sum("a program for each size" in str(warning.message) for warning in caught) == 1, caught
 
 
 def autocast():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import warnings
 
 import torch
 from torch.utils import _pytree as pytree
@@ -37,6 +38,7 @@ class Step:
     def __init__(self, model: torch.nn.Module, loss_fn, optimizer: torch.optim.Optimizer):
         self.model, self.loss_fn, self.optimizer = model, loss_fn, optimizer
         self.programs: list[_Program] = []
+        self.by_size = False  # sizes that it meets do not become symbols
 
     def __call__(self, *batch):
         tensors, spec = pytree.tree_flatten(batch)
@@ -58,11 +60,17 @@ class Step:
         varying = {place for program in self.programs if program.settings == settings
                    for place in program.other_sizes(tensors, spec)}
         started = start_state(self.optimizer)
-        if not varying <= dynamic:
+        if not varying <= dynamic and not self.by_size:
             try:
                 return _Program(self, tensors, spec, started, dynamic | varying)
-            except Unsupported:
-                pass  # of symbols alone, perhaps: each size has a program, as long as it can be compiled
+            except Unsupported as error:
+                # Perhaps of symbols alone: each size has a program, as long as it can be compiled.
+                reason = _first_sentence(error)
+            program = _Program(self, tensors, spec, started, dynamic)
+            self.by_size = True
+            warnings.warn(f"freestone: a step has a program for each size of its batches but the first dimension: {reason}",
+                          stacklevel=3)
+            return program
         return _Program(self, tensors, spec, started, dynamic)
 
 
