@@ -51,15 +51,6 @@ private:
   WindowOrder order;
 };
 
-/// Whether the phases lie on two sides of a branch, of which a run takes one.
-static bool areAlternatives(PhaseOp one, PhaseOp other) {
-  for (Region *region = one->getParentRegion(); region; region = region->getParentRegion())
-    if (auto branch = dyn_cast<BranchOp>(region->getParentOp()))
-      if (branch->isProperAncestor(other) && !region->isAncestor(other->getParentRegion()))
-        return true;
-  return false;
-}
-
 /// The earlier phases that touch what the phase touches, one of them by writing, and are not known to be done: the
 /// latest first.
 SmallVector<int64_t> Narrower::findNeeded(PhaseOp phase) {
@@ -70,7 +61,7 @@ SmallVector<int64_t> Narrower::findNeeded(PhaseOp phase) {
       int64_t number = numberOf(before);
       if (number >= index)
         break;
-      if (!known.isKnown(number) && touch.conflictsWith(before) && !areAlternatives(phase, phases[number]))
+      if (!known.isKnown(number) && touch.conflictsWith(before) && !phase.isAlternativeTo(phases[number]))
         needed.insert(number);
     }
   SmallVector<int64_t> latestFirst = needed.takeVector();

@@ -37,7 +37,9 @@ Json describeBatch(const train::Batch &batch) { return {{"place", write(batch.pl
 
 void RankData::load(const Json &command) {
   DataUse use = command.at("evaluation") ? DataUse::Evaluation : DataUse::Training;
-  Source &source = sources[use] = {};
+  // The loader before ends before its data do.
+  sources.erase(use);
+  Source &source = sources[use];
   train::LoaderOptions options;
   options.fields.emplace();
   for (const std::string field : command.at("fields"))

@@ -1,6 +1,6 @@
 """Products of what a scan goes along leave it, through `freestone run`, against the interpreter: scans.py FOLDER.
 
-A recurrent cell over 1 step to many, of batches of any size, with a product of each slice and one of the state; and a
+A recurrent cell over no step to many, of batches of any size, with a product of each slice and one of the state; and a
 scan whose slices are factors as they are, transposed, and with each other. With `--disable scan-products` nothing
 leaves them, and the numbers are the same but for rounding.
 """
@@ -62,7 +62,7 @@ def check(folder, made, products, feeds):
         command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", artifact, "--json", *options]
         counted.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]["scan_products"])
     assert counted == [products, 0], counted
-    for steps, batch in ((1, 1), (2, 3), (17, 1), (5, 33)):
+    for steps, batch in ((0, 3), (2, 0), (1, 1), (2, 3), (17, 1), (5, 33)):
         np.savez(folder / "feeds.npz", **feeds(steps, batch))
         expected = run(folder, model, "--interpret")
         for number in range(2):

@@ -90,3 +90,17 @@ task.program @main symbols [] {
   } else {
   }
 }
+
+// -----
+
+task.program @main symbols [] {
+  %if = task.buffer input "if" : !graph.tensor<[], i1>
+  task.branch "/if" if %if after all [] : !graph.tensor<[], i1> {
+    task.phase "left" after all [] same [] {
+    }
+  } else {
+    // expected-error@+1 {{waits for phase 0, which no run with it has}}
+    task.phase "right" after all [0] same [] {
+    }
+  }
+}

@@ -133,6 +133,14 @@ bool PhaseOp::mayAwaitWindows() {
          llvm::none_of((*this)->getParentOfType<ProgramOp>().getSymbols(), isFound);
 }
 
+bool PhaseOp::isAlternativeTo(PhaseOp other) {
+  for (Region *region = (*this)->getParentRegion(); region; region = region->getParentRegion())
+    if (auto branch = dyn_cast_or_null<BranchOp>(region->getParentOp()))
+      if (branch->isProperAncestor(other) && !region->isAncestor(other->getParentRegion()))
+        return true;
+  return false;
+}
+
 SmallVector<SpaceOp, 8> PhaseOp::getSpaces() { return llvm::to_vector<8>(getBody().getOps<SpaceOp>()); }
 
 bool SpaceOp::needsWorker0() { return getService() || getParentOp().getBinds(); }
@@ -196,6 +204,10 @@ LogicalResult ProgramOp::verify() {
       for (int64_t before : edges)
         if (before < 0 || before >= static_cast<int64_t>(index))
           return phase.emitOpError("is phase ") << index << " and can't come after phase " << before;
+    for (ArrayRef<int64_t> awaited : {phase.getAllAfter(), phase.getAwaitedTiles()})
+      for (int64_t before : awaited)
+        if (phase.isAlternativeTo(phases[before]))
+          return phase.emitOpError("waits for phase ") << before << ", which no run with it has";
     for (int64_t before : phase.getAwaitedWindows())
       if (!phase.mayAwaitWindows() || phase->getBlock() != phases[before]->getBlock())
         return phase.emitOpError("waits for windows of phase ")

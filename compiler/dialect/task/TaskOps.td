@@ -175,6 +175,8 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
   let extraClassDeclaration = [{
     ::llvm::SmallVector<SpaceOp, 8> getSpaces();
     bool mayAwaitWindows();
+    /// Whether the phases lie on two sides of a branch, of which a run takes one.
+    bool isAlternativeTo(PhaseOp other);
     /// The phases whose tiles are awaited, besides those of `after all`.
     ::llvm::ArrayRef<int64_t> getAwaitedTiles() {
       return getTilesAfter() ? *getTilesAfter() : ::llvm::ArrayRef<int64_t>();
