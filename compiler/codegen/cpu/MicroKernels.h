@@ -48,6 +48,12 @@ enum class KernelKind {
   /// does the same with `A[row * width + offsets[step]]`: rows of A are rows of a panel, steps run across it.
   across,
 };
+/// Whether A is an intermediate in scratch: blocks have even heights, and prefetch nothing.
+inline bool readsScratch(KernelKind kind) { return kind == KernelKind::down || kind == KernelKind::across; }
+/// Whether rows of A are not packed: steps have offsets.
+inline bool readsInPlace(KernelKind kind) { return kind == KernelKind::window || readsScratch(kind); }
+/// Whether panels of B are not packed: rows are `pitch` bytes apart.
+inline bool streams(KernelKind kind) { return kind == KernelKind::stream; }
 /// The number of blocks for which a panel is prefetched completely.
 inline constexpr int64_t prefetchingBlocks = 4;
 /// The kind for a program with `#tile.contraction`.
