@@ -1,7 +1,6 @@
-#include "compiler/step/TrainingStep.h"
+#include "compiler/step/StepBuilder.h"
 
 #include "compiler/grad/Differentiate.h"
-#include "compiler/grad/GradientScaling.h"
 #include "compiler/grad/MixedPrecision.h"
 
 using namespace llvm;
@@ -9,112 +8,6 @@ using namespace freestone;
 using namespace freestone::step;
 using expressions::Tensor;
 using mlir::Value;
-
-namespace {
-
-constexpr StringRef stepsDoneName = "optimizer/step";
-constexpr StringRef accumulatedPrefix = "accumulated/";
-constexpr StringRef pendingPrefix = "pending/";
-
-bool isOfWholeStep(StringRef state) {
-  return state == stepsDoneName || state == "loss_scale" || state == "growth_tracker";
-}
-
-/// Marks the states of a function whose update is apart.
-void markStates(mlir::func::FuncOp function, ArrayRef<Parameter> parameters) {
-  mlir::Builder builder(function.getContext());
-  llvm::StringMap<int64_t> numbers;
-  for (const auto &[number, parameter] : enumerate(parameters))
-    if (parameter.trained)
-      numbers[parameter.name] = number;
-  auto mark = [&](mlir::StringAttr state, auto set) {
-    if (!state)
-      return;
-    StringRef name = state;
-    bool isAccumulated = name.consume_front(accumulatedPrefix), isGradient = name.consume_front("gradient/");
-    if (isGradient || isAccumulated || isOfWholeStep(name))
-      set(roleAttr, builder.getStringAttr(isGradient ? gradientRole : isAccumulated ? lossRole : stepRole));
-    if (auto number = numbers.find(name); number != numbers.end() && isAccumulated == isGradient)
-      set(parameterAttr, builder.getI64IntegerAttr(number->second));
-  };
-  for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    mark(function.getArgAttrOfType<mlir::StringAttr>(index, "graph.state"),
-         [&](StringRef name, mlir::Attribute value) { function.setArgAttr(index, name, value); });
-  for (unsigned index = 0; index < function.getNumResults(); ++index)
-    mark(function.getResultAttrOfType<mlir::StringAttr>(index, "graph.state"),
-         [&](StringRef name, mlir::Attribute value) { function.setResultAttr(index, name, value); });
-}
-
-/// The gradients of one batch, with the values behind them.
-struct BatchGradients {
-  ModelLoss model;
-  /// The differentiated loss: the mean over the counted elements of the batch, or their sum where the update is apart.
-  Tensor objective;
-  SmallVector<const Parameter *> trained;
-  SmallVector<Tensor> parameters;
-  SmallVector<Tensor> gradients;
-  /// The loss scale; null without loss scaling.
-  Tensor scale;
-  Tensor stepsDone;
-  /// Batches since the last step; null if the step does not depend on it.
-  Tensor batches;
-};
-
-/// The number of counted elements of a batch; 1 where there are none, so that such a batch adds 0 to a sum, not NaN.
-Tensor getCounted(expressions::GraphBuilder &builder, const grad::Loss &loss) {
-  Tensor count(builder, loss.count);
-  return select(equal(count, 0.0), 1.0, count);
-}
-
-class StepBuilder {
-public:
-  StepBuilder(const StepChoice &choice, ArrayRef<Parameter> parameters, WeightStore &weights, std::string &error)
-      : choice(choice), parameters(parameters), weights(weights), error(error) {}
-
-  LogicalResult buildStep(mlir::func::FuncOp function);
-  LogicalResult buildAccumulation(mlir::func::FuncOp function);
-  LogicalResult buildMicroBatch(mlir::func::FuncOp function);
-  LogicalResult buildUpdate(mlir::func::FuncOp function);
-  LogicalResult buildEvaluation(mlir::func::FuncOp function);
-  StepPorts takePorts() { return std::move(ports); }
-
-private:
-  LogicalResult requireFreeNames(mlir::func::FuncOp source);
-  FailureOr<BatchGradients> buildGradients(StepFunction &function);
-  /// The numbers of an update that are inputs.
-  struct UpdateNumbers {
-    Tensor learningRate, clipNorm;
-  };
-  FailureOr<UpdateNumbers> takeUpdateNumbers(StepFunction &function, Updates &updates);
-  LogicalResult buildDecidedUpdate(StepFunction &function, Updates &updates, const UpdateNumbers &numbers,
-                                   const BatchGradients &batch);
-  void updateAccumulated(StepFunction &function, const BatchGradients &batch);
-  Tensor takeAccumulated(StepFunction &function, StringRef name, graph::TensorType type) {
-    return function.addState((accumulatedPrefix + name).str(), type);
-  }
-  void provideRandomKey(StepFunction &function, BatchGradients &batch);
-  Tensor takeScalarState(StepFunction &function, StringRef name, mlir::Type type, double initial);
-  void addAccumulated(StepFunction &function, BatchGradients &batch);
-  void clearAccumulated(StepFunction &function, const BatchGradients &batch);
-  void adoptPending(StepFunction &function, Tensor skip);
-  LogicalResult takePorts(StepFunction &function, const BatchGradients &batch);
-  grad::LossScaleOptions takeScalingNumbers(StepFunction &function);
-  Tensor addNumber(StepFunction &function, StringRef name, double value);
-  LogicalResult fail(const Twine &message) {
-    error = message.str();
-    return failure();
-  }
-
-  const StepChoice &choice;
-  ArrayRef<Parameter> parameters;
-  WeightStore &weights;
-  std::string &error;
-  StepPorts ports;
-  /// Weights that the model itself updates in training.
-  std::vector<std::pair<std::string, graph::TensorType>> statistics;
-  /// Element type of the loss, where the update is apart.
-  mlir::Type lossType;
-};
 
 Tensor StepBuilder::addNumber(StepFunction &function, StringRef name, double value) {
   ports.hyperparameters.push_back({name.str(), value});
@@ -207,73 +100,6 @@ FailureOr<BatchGradients> StepBuilder::buildGradients(StepFunction &function) {
     return failure();
   batch.gradients = map_to_vector(*gradients, [&](Value gradient) { return Tensor(b, gradient); });
   return batch;
-}
-
-/// Turns the gradients into sums over the elements of the batch, and adds the accumulated sums.
-void StepBuilder::addAccumulated(StepFunction &function, BatchGradients &batch) {
-  Tensor counted = choice.apart ? Tensor() : getCounted(function.builder(), batch.model.loss);
-  for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients)) {
-    Tensor share = widen(gradient);
-    Tensor sum = takeAccumulated(function, "gradient/" + parameter->name, share.type());
-    gradient = (counted ? share * cast(counted, share.elementType()) : share) + sum;
-  }
-  auto addTo = [&](StringRef name, Value &value) {
-    Tensor own(function.builder(), value);
-    value = (own + takeAccumulated(function, name, own.type())).value();
-  };
-  addTo("loss", batch.model.loss.sum);
-  addTo("count", batch.model.loss.count);
-}
-
-void StepBuilder::clearAccumulated(StepFunction &function, const BatchGradients &batch) {
-  auto clear = [&](const Twine &name, Tensor sum) {
-    function.updateState((accumulatedPrefix + name).str(), splatLike(0, sum));
-  };
-  for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients))
-    clear("gradient/" + parameter->name, gradient);
-  clear("loss", Tensor(function.builder(), batch.model.loss.sum));
-  clear("count", Tensor(function.builder(), batch.model.loss.count));
-  if (batch.batches)
-    clear("batches", batch.batches);
-}
-
-void StepBuilder::updateAccumulated(StepFunction &function, const BatchGradients &batch) {
-  auto update = [&](const Twine &name, Tensor sum) { function.updateState((accumulatedPrefix + name).str(), sum); };
-  for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients))
-    update("gradient/" + parameter->name, gradient);
-  update("loss", Tensor(function.builder(), batch.model.loss.sum));
-  update("count", Tensor(function.builder(), batch.model.loss.count));
-}
-
-LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
-  if (choice.precision)
-    grad::lowerPrecision(source, choice.precision);
-  StepFunction function(source);
-  expressions::GraphBuilder &b = function.builder();
-  FailureOr<BatchGradients> batch = buildGradients(function);
-  if (failed(batch))
-    return failure();
-  addAccumulated(function, *batch);
-  updateAccumulated(function, *batch);
-  if (batch->batches)
-    function.updateState((accumulatedPrefix + "batches").str(), batch->batches + 1.0);
-  if (!statistics.empty()) {
-    SmallVector<Value> sums = map_to_vector(batch->gradients, [](Tensor sum) { return sum.value(); });
-    function.keepStatistics(Tensor(b, grad::buildAnyNonFinite(b, b.getLoc(), sums)));
-  }
-  function.finish();
-  return success();
-}
-
-/// Updates the model's statistics to the pending ones, or these to the old ones.
-void StepBuilder::adoptPending(StepFunction &function, Tensor skip) {
-  for (const auto &[name, type] : statistics) {
-    Tensor old = function.takeWeight(name, type);
-    Tensor pending = function.addState((pendingPrefix + name).str(), type, name);
-    Tensor adopted = select(skip, old, pending);
-    function.updateState(name, adopted);
-    function.updateState((pendingPrefix + name).str(), adopted);
-  }
 }
 
 LogicalResult StepBuilder::takePorts(StepFunction &function, const BatchGradients &batch) {
@@ -384,54 +210,6 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
   return success();
 }
 
-LogicalResult StepBuilder::buildMicroBatch(mlir::func::FuncOp source) {
-  if (failed(requireFreeNames(source)))
-    return failure();
-  if (choice.precision)
-    ports.narrowProducts = grad::lowerPrecision(source, choice.precision);
-  StepFunction function(source);
-  statistics = function.getUpdatedStates();
-  FailureOr<BatchGradients> batch = buildGradients(function);
-  if (failed(batch) || failed(takePorts(function, *batch)))
-    return failure();
-  addAccumulated(function, *batch);
-  updateAccumulated(function, *batch);
-  lossType = batch->objective.elementType();
-  function.finish();
-  return success();
-}
-
-/// The update from accumulated gradients, after `buildMicroBatch`.
-LogicalResult StepBuilder::buildUpdate(mlir::func::FuncOp empty) {
-  StepFunction function(empty);
-  expressions::GraphBuilder &b = function.builder();
-  Updates updates(choice.optimizer, function, weights, error);
-  FailureOr<UpdateNumbers> numbers = takeUpdateNumbers(function, updates);
-  if (failed(numbers))
-    return failure();
-  BatchGradients batch;
-  for (const Parameter &parameter : parameters) {
-    if (!parameter.trained)
-      continue;
-    batch.trained.push_back(&parameter);
-    batch.parameters.push_back(function.takeWeight(parameter.name, parameter.type));
-    mlir::Type element = parameter.type.getElementType();
-    bool isNarrow = element.isF16() || element.isBF16();
-    auto sum = graph::TensorType::get(parameter.type.getShape(), isNarrow ? b.getF32Type() : element);
-    batch.gradients.push_back(takeAccumulated(function, "gradient/" + parameter.name, sum));
-  }
-  auto number = graph::TensorType::getStatic({}, lossType);
-  batch.model.loss.sum = takeAccumulated(function, "loss", number).value();
-  batch.model.loss.count = takeAccumulated(function, "count", number).value();
-  if (choice.scaleLoss)
-    batch.scale = takeScalarState(function, "loss_scale", b.getF32Type(), grad::LossScaleOptions().initialScale);
-  batch.stepsDone = takeScalarState(function, stepsDoneName, b.getI64Type(), 0);
-  if (failed(buildDecidedUpdate(function, updates, *numbers, batch)))
-    return failure();
-  function.finish();
-  return success();
-}
-
 LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
   StepFunction function(source);
   expressions::GraphBuilder &b = function.builder();
@@ -457,8 +235,6 @@ LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
   function.finish();
   return success();
 }
-
-} // namespace
 
 FailureOr<StepPorts> step::buildTrainingStep(const StepFunctions &functions, const StepChoice &choice,
                                              ArrayRef<Parameter> parameters, WeightStore &weights, std::string &error) {
