@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from freestone import _freestone
 from freestone.errors import InternalError, InvalidArgument, Unsupported
 from freestone.torch.calls import read_call, write_call
 from freestone.torch.compiled import CompiledGraph, obtain
@@ -18,6 +21,12 @@ from freestone.torch.lowering import lower
 from freestone.torch.partition import compile_parts
 from freestone.torch.signature import KEPT, Signature, Unlowered
 
+if TYPE_CHECKING:
+    from torch._dynamo.backends.common import AotAutograd
+
+#: Of graphs of ATen's operators; it is also given examples of their arguments.
+Compiler = Callable[[torch.fx.GraphModule, Sequence[Any]], CompiledGraph]
+
 
 def compile_graph(module: torch.fx.GraphModule) -> CompiledGraph:
     """Raises `Unlowered` where an operator can't be compiled, with that of the results where the graph as a whole can't."""
@@ -27,7 +36,7 @@ def compile_graph(module: torch.fx.GraphModule) -> CompiledGraph:
     if signature.results:
         is_found = True
 
-        def build(builder):
+        def build(builder: _freestone.Graph) -> None:
             nonlocal is_found
             is_found = False
             start = time.perf_counter()
@@ -63,7 +72,7 @@ def mark_kept(module: torch.fx.GraphModule) -> None:
             placeholders[number].meta[KEPT] = True
 
 
-def autograd(compiler, inference_compiler=None):
+def autograd(compiler: Compiler, inference_compiler: Compiler | None = None) -> AotAutograd:
     """A backend of Dynamo's graphs of a compiler of ATen's; and of one, where it is another, of those that nothing
     differentiates."""
     from functorch.compile import min_cut_rematerialization_partition
@@ -77,12 +86,12 @@ def autograd(compiler, inference_compiler=None):
 
 
 @functools.cache
-def _compiling(whole: bool, keeps: bool):
-    def compiler(module, example_inputs):
+def _compiling(whole: bool, keeps: bool) -> AotAutograd:
+    def compiler(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> CompiledGraph:
         counters["graphs"] += 1
         return compile_parts(module, compile_graph, whole)
 
-    def inference_compiler(module, example_inputs):
+    def inference_compiler(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> CompiledGraph:
         mark_kept(module)
         return compiler(module, example_inputs)
 
@@ -100,8 +109,13 @@ def asks_for_whole_graph() -> bool:
     return bool(getattr(translator, "one_graph", False) or getattr(translator, "error_on_graph_break", False))
 
 
-def freestone(module: torch.fx.GraphModule, example_inputs, **options):
-    """`torch.compile(model, backend="freestone", options={"weights": "kept"})`."""
+def freestone(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
+    """The backend that `torch.compile(model, backend="freestone", options={"weights": "kept"})` calls with each graph.
+
+    Returns a function of the graph's arguments; its results have the shapes and types that PyTorch's own would. The option
+    `weights` is "read", or "kept" where graphs that nothing differentiates keep packed copies of parameters and buffers.
+    Raises InvalidArgument for another option, and NotWhole where `fullgraph=True` asks for what can't be compiled.
+    """
     given = {**options.pop("options", {}), **options}
     weights = given.pop("weights", "read")
     if given:
@@ -112,5 +126,5 @@ def freestone(module: torch.fx.GraphModule, example_inputs, **options):
     # training at once.
     tag = f"{torch.compiler.config.cache_key_tag} freestone {identity()} weights {weights}"
     with (torch._functorch.config.patch(bundled_autograd_cache=True, force_non_lazy_backward_lowering=True),
-          torch.compiler.config.patch(cache_key_tag=tag)):
+          torch.compiler.config.patch(cache_key_tag=tag)):  # type: ignore[attr-defined] # PyTorch installs it
         return _compiling(asks_for_whole_graph(), weights == "kept")(module, example_inputs)

@@ -7,13 +7,15 @@ compiles nothing. Where the artifact is gone, or the machine or the compiler is 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import torch
 from torch._inductor.output_code import OutputCode
 
 from freestone import _freestone
 from freestone.compiling import _settings
-from freestone.torch.calls import read_call
+from freestone.torch.calls import Call, read_call
 from freestone.torch.counters import counters
 
 
@@ -25,8 +27,8 @@ _borrows = True
 
 
 def borrow_threads(on: bool) -> None:
-    """Whether programs that are compiled, or found in the cache, from now on run on the threads of PyTorch's own loops,
-    as they do unless this is called, or on threads of their own."""
+    """Whether programs that are compiled, or found in the cache, from now on, by whatever thread, run on the threads of
+    PyTorch's own loops, as they do unless this is called, or on threads of their own."""
     global _borrows
     _borrows = on
 
@@ -34,13 +36,13 @@ def borrow_threads(on: bool) -> None:
 class Program(_freestone.Program):
     """A program with as many workers as PyTorch has threads."""
 
-    def __init__(self, artifact):
+    def __init__(self, artifact: _freestone.Artifact):
         super().__init__(artifact, torch.get_num_threads(), borrow=_borrows)
         self.input_names = [name for name, _, _ in self._inputs]
         self.has_seed = "seed" in self.input_names
 
 
-def obtain(key: str, build, disable: tuple[str, ...] = ()) -> Program:
+def obtain(key: str, build: Callable[[_freestone.Graph], None], disable: tuple[str, ...] = ()) -> Program:
     """The program of a key, from the user's cache, or built."""
     settings = _settings("host", None, None, disable, False, True, 0, False, None)
     artifact, _ = _freestone.compile_graph(key, build, settings)
@@ -53,14 +55,17 @@ class CompiledGraph(OutputCode):
     `key` is None where there is nothing to compute, `code` where the graph can't be kept, for this reason.
     """
 
-    def __init__(self, call, key: str | None = None, code: bytes | None = None,
+    def __init__(self, call: Call, key: str | None = None, code: bytes | None = None,
                  reason: str = "parts of the graph run as PyTorch's own"):
         super().__init__()
-        self.call, self.key, self.code, self.reason = call, key, code, reason
+        #: None only in the copy that is kept, of which `post_compile` makes one that can be called.
+        self.call: Call | None = call
+        self.key, self.code, self.reason = key, code, reason
         # Of the instance: what Dynamo wraps around this has the attributes of instances alone.
         self._boxed_call = True
 
-    def __call__(self, inputs):
+    def __call__(self, inputs: list[Any]) -> list[Any]:  # type: ignore[override] # a boxed call is given a list
+        assert self.call is not None
         return self.call(inputs)
 
     def prepare_for_serialization(self) -> None:
@@ -70,16 +75,17 @@ class CompiledGraph(OutputCode):
             raise BypassAOTAutogradCache(self.reason)
         self.call = None
 
-    def post_compile(self, example_inputs, constants, graph_kwargs) -> None:
-        def build(graph):
+    def post_compile(self, example_inputs: object, constants: object, graph_kwargs: object) -> None:
+        def build(graph: _freestone.Graph) -> NoReturn:
             raise Missing("the program is no longer in the cache")
 
         begin, program = time.perf_counter(), None
         if self.key is not None:
             program = obtain(self.key, build)
             counters["programs_from_cache"] += 1
+        assert self.code is not None
         self.call = read_call(self.code, program, {})
         counters["backend_us"] += int(1e6 * (time.perf_counter() - begin))
 
-    def set_triton_bundle(self, triton_bundle) -> None:
+    def set_triton_bundle(self, triton_bundle: object) -> None:
         pass

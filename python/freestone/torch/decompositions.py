@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -10,10 +12,11 @@ from freestone.torch.operators import OPERATORS
 
 
 @functools.cache
-def decompositions() -> dict:
+def decompositions() -> dict[torch._ops.OpOverload, Callable[..., Any]]:
     from torch._decomp import decomposition_table
 
-    return {op: rule for op, rule in decomposition_table.items()
+    # PyTorch's table also has operators of higher order, which those take whom it says to take none.
+    return {op: rule for op, rule in decomposition_table.items()  # type: ignore[misc]
             if op not in OPERATORS and not (isinstance(op, torch._ops.OpOverload) and op._opname in _IMPURE)}
 
 

@@ -6,9 +6,12 @@ import collections
 import dataclasses
 import html
 import uuid
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import torch
 
+from freestone import _freestone
 from freestone.torch.backend import autograd
 from freestone.torch.compiled import CompiledGraph, obtain
 from freestone.torch.lowering import lower
@@ -20,7 +23,7 @@ def _calls(module: torch.fx.GraphModule) -> list[str]:
     return [str(node.target) for node in module.graph.nodes if isinstance(node.target, torch._ops.OpOverload)]
 
 
-def _counted(calls: collections.Counter) -> str:
+def _counted(calls: collections.Counter[str]) -> str:
     return ", ".join(f"{name} {count}" if count > 1 else name for name, count in sorted(calls.items()))
 
 
@@ -29,9 +32,9 @@ class GraphReport:
     """One graph of ATen's operators."""
 
     nodes: int
-    compiled: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    compiled: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     """By name, the number of calls that are compiled."""
-    own: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    own: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     """By name, the number of calls that run as PyTorch's own."""
     refused: dict[str, str] = dataclasses.field(default_factory=dict)
     """Why: by the name of an operator, or "a graph" or "a part of a graph" where it is none of an operator."""
@@ -64,7 +67,7 @@ class Explanation:
         return "\n".join(lines + [f"break: {reason}" for reason in self.breaks])
 
     def _repr_html_(self) -> str:
-        def row(number, graph):
+        def row(number: int, graph: GraphReport) -> str:
             reasons = "<br>".join(html.escape(f"{name}: {reason}") for name, reason in graph.refused.items())
             cells = number, graph.operators, html.escape(_counted(graph.compiled)), html.escape(_counted(graph.own)), reasons
             return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
@@ -96,7 +99,7 @@ def _build(module: torch.fx.GraphModule) -> CompiledGraph:
     """Raises `Unlowered` where an operator can't be built."""
     signature = Signature(module)
 
-    def build(builder):
+    def build(builder: _freestone.Graph) -> NoReturn:
         lower(signature, builder)
         raise _Built
 
@@ -108,13 +111,16 @@ def _build(module: torch.fx.GraphModule) -> CompiledGraph:
     return CompiledGraph(lambda arguments: module(*arguments))
 
 
-def explain(model, *inputs, **keywords) -> Explanation:
+def explain(model: Callable[..., object], *inputs: Any, **keywords: Any) -> Explanation:
     """Traces a model with these inputs, builds what would be compiled, and tells for every graph, of both directions where
     gradients are asked for, which operators are in it and which can't be. Compiles no code; what only code generation
-    would refuse is not seen."""
+    would refuse is not seen.
+
+    Calls the model, whose errors it raises, and resets Dynamo: what `torch.compile` has made in this process is made anew.
+    """
     graphs: list[GraphReport] = []
 
-    def compiler(module, example_inputs):
+    def compiler(module: torch.fx.GraphModule, example_inputs: object) -> CompiledGraph:
         report = GraphReport(len(module.graph.nodes))
         compile_parts(module, _build, False, _Listed(report))
         report.compiled = collections.Counter(_calls(module)) - report.own

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import sympy
 import torch
 
-from freestone.torch.sizes import expression
+from freestone.torch.sizes import TorchSize, expression
 
 
 def memory_order(value: torch.Tensor) -> list[int]:
     """The axes by falling strides, as the hints have them; those of size 1 stay where they are."""
 
-    def hint(size):
+    def hint(size: TorchSize) -> Any:
         return size.node.hint if isinstance(size, torch.SymInt) else size
 
-    axes = list(range(value.dim()))
+    axes, strides = list(range(value.dim())), value.stride()
     moving = [axis for axis in axes if hint(value.shape[axis]) not in (0, 1)]
-    if any(hint(value.stride(axis)) == 0 for axis in moving):
+    if any(hint(strides[axis]) == 0 for axis in moving):
         return axes
-    place = dict(zip(moving, sorted(moving, key=lambda axis: -hint(value.stride(axis)))))
+    place = dict(zip(moving, sorted(moving, key=lambda axis: -hint(strides[axis]))))
     return [place.get(axis, axis) for axis in axes]
 
 
-def dense_order(sizes, strides) -> list[int] | None:
+def dense_order(sizes: Iterable[TorchSize], strides: Iterable[TorchSize]) -> list[int] | None:
     """The axes by falling strides, those of size 1 first, where elements lie without gaps and overlaps at all sizes."""
     sizes, strides = ([sympy.expand(expression(value)) for value in values] for values in (sizes, strides))
-    order, step = [], sympy.Integer(1)
+    order: list[int] = []
+    step = sympy.Integer(1)
     rest = [axis for axis, size in enumerate(sizes) if size != 1]
     while rest:
         axis = next((axis for axis in rest if strides[axis] == step), None)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import operator as python
 import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
+from freestone.torch.calls import Call
 from freestone.torch.compiled import CompiledGraph
 from freestone.torch.counters import counters
 from freestone.torch.dtypes import NAMES
 from freestone.torch.lowering import CHECKS
 from freestone.torch.operators import OPERATORS
 from freestone.torch.signature import Unlowered
+
+#: Raises `Unlowered` where an operator can't be compiled.
+CompileWhole = Callable[[torch.fx.GraphModule], CompiledGraph]
 
 _said: set[str] = set()
 
@@ -48,7 +54,7 @@ class Support(OperatorSupportBase):
                         return f"has tensors on {tensor.device}"
         return None
 
-    def is_node_supported(self, submodules, node: torch.fx.Node) -> bool:
+    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: torch.fx.Node) -> bool:
         return node.op == "call_function" and self.reason(node) is None
 
 
@@ -74,9 +80,9 @@ class Fallbacks:
             warnings.warn(f"freestone: {what} runs as PyTorch's own: {reason}", stacklevel=3)
 
 
-def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool, fallbacks: Fallbacks | None = None):
-    """A function of the list of arguments. `compile_whole` makes one of a graph, or raises `Unlowered`; `fallbacks` are
-    told what remains PyTorch's own."""
+def compile_parts(module: torch.fx.GraphModule, compile_whole: CompileWhole, whole: bool,
+                  fallbacks: Fallbacks | None = None) -> CompiledGraph:
+    """Raises `NotWhole` where `whole` is asked for and can't be; `fallbacks` are told what remains PyTorch's own."""
     fallbacks = fallbacks or Fallbacks()
     refused: dict[torch.fx.Node, str] = {}
     while True:
@@ -107,8 +113,8 @@ def compile_parts(module: torch.fx.GraphModule, compile_whole, whole: bool, fall
         return fused
 
 
-def _eager(module: torch.fx.GraphModule):
-    def call(arguments):
+def _eager(module: torch.fx.GraphModule) -> CompiledGraph:
+    def call(arguments: list[Any]) -> Any:
         taken = list(arguments)
         arguments.clear()
         return module(*taken)
@@ -116,7 +122,8 @@ def _eager(module: torch.fx.GraphModule):
     return CompiledGraph(call)
 
 
-def _compile_fused(module, support, compile_whole, fallbacks):
+def _compile_fused(module: torch.fx.GraphModule, support: Support, compile_whole: CompileWhole,
+                   fallbacks: Fallbacks) -> CompiledGraph:
     """Raises `Unlowered` with a further node of the module that can't be compiled."""
     import copy
 
@@ -128,6 +135,7 @@ def _compile_fused(module, support, compile_whole, fallbacks):
     for node in fused.graph.nodes:
         if node.op == "call_module":
             part = fused.get_submodule(node.target)
+            assert isinstance(part, torch.fx.GraphModule)
             try:
                 setattr(fused, node.target, _Part(part, compile_whole(part)))
             except Unlowered as problem:
@@ -141,11 +149,11 @@ def _compile_fused(module, support, compile_whole, fallbacks):
 class _Part(torch.nn.Module):
     """A compiled part of a graph."""
 
-    def __init__(self, module: torch.fx.GraphModule, call):
+    def __init__(self, module: torch.fx.GraphModule, call: Call):
         super().__init__()
         self.call = call
         self.is_list = isinstance(next(iter(reversed(module.graph.nodes))).args[0], (list, tuple))
 
-    def forward(self, *arguments):
+    def forward(self, *arguments: Any) -> Any:
         results = self.call(list(arguments))
         return results if self.is_list else results[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from freestone.errors import Unsupported
+from freestone.torch.compiled import Program
 from freestone.torch.counters import counters
 from freestone.torch.layout import memory_order
 
@@ -25,13 +26,14 @@ class PlacedStates:
     (parts of a larger buffer), are copied before each run and back after it, and counted; they stay where they are.
     """
 
-    def __init__(self, program, tensors: dict[str, torch.Tensor], orders: dict[str, list[int]], updated: set[str]):
+    def __init__(self, program: Program, tensors: dict[str, torch.Tensor], orders: dict[str, list[int]],
+                 updated: set[str]):
         self.program = program
         self.names = list(program.state_names)
         self.tensors = [tensors[name] for name in self.names]
         self.orders = [orders[name] for name in self.names]
         self.updated = updated
-        self.places: list = []
+        self.places: list[tuple[int, tuple[int, ...]]] = []
         self.copies: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def __enter__(self) -> None:
@@ -43,7 +45,7 @@ class PlacedStates:
             copy.copy_(tensor)
         counters["copied_states"] += len(self.copies)
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: object) -> None:
         with torch.no_grad():
             for copy, tensor in self.copies:
                 tensor.copy_(copy)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import sympy
 import torch
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.fx.node import Argument, Target
 from torch.utils._sympy.printers import PythonPrinter
+from torch.utils._sympy.value_ranges import ValueRanges
 
 from freestone.torch.dtypes import UnsupportedType, name_of
 from freestone.torch.identity import identity
 from freestone.torch.layout import memory_order
-from freestone.torch.sizes import expression, rounding, sizes_of
-
+from freestone.torch.sizes import Shape, expression, rounding, sizes_of
 
 #: Of a placeholder's `meta`: a parameter or buffer of which the program keeps packed copies.
 KEPT = "freestone_kept"
@@ -26,10 +29,11 @@ class Unlowered(Exception):
         self.node, self.reason = node, reason
 
 
-def name_of_target(target) -> str:
+def name_of_target(target: Target) -> str:
     """The same in every process, which the address of a function is not."""
-    is_operator = isinstance(target, (torch._ops.OpOverload, torch._ops.HigherOrderOperator))
-    return str(target) if is_operator else f"{target.__module__}.{target.__qualname__}"
+    if isinstance(target, (str, torch._ops.OpOverload, torch._ops.HigherOrderOperator)):
+        return str(target)
+    return f"{target.__module__}.{target.__qualname__}"
 
 
 @dataclasses.dataclass
@@ -45,7 +49,7 @@ class Input:
     source: int | str | None
     name: str
     dtype: str
-    shape: list
+    shape: Shape
     order: list[int]
     symbol: str | None = None
     number: bool = False
@@ -54,20 +58,28 @@ class Input:
 
 @dataclasses.dataclass
 class Output:
-    """An output of the graph: "tensor" (the next one of the program), "same" as another output, an "argument", a "view"
-    of an argument or of another output, a "size", or a "constant"."""
+    """An output of the graph that is none of its own memory: the "same" as another output, an "argument", a "size", or a
+    "constant". `value` is the number of that output or argument, the size as an expression, or the constant."""
 
     kind: str
-    value: object = None
-    node: torch.fx.Node | None = None
-    dtype: torch.dtype | None = None
-    shape: list = dataclasses.field(default_factory=list)
-    order: list[int] = dataclasses.field(default_factory=list)
+    value: Any
+
+
+@dataclasses.dataclass
+class Computed:
+    """An output of the graph that is the next one of the program. `order` are its axes in the order of the memory, in
+    which `shape` is."""
+
+    node: torch.fx.Node
+    dtype: torch.dtype
+    shape: list[str]
+    order: list[int]
 
 
 @dataclasses.dataclass
 class View:
-    """Memory of an argument, or of another output: `offset` elements behind its first one, as expressions."""
+    """An output of the graph that is memory of an argument, or of another output: `offset` elements behind its first
+    one, as expressions."""
 
     of_argument: bool
     number: int
@@ -88,12 +100,24 @@ class Symbol:
     upper: int | None = None
 
 
+#: By memory and type, what views of it are made of: whether it is an argument, the number of it or of the output, and
+#: the tensor.
+_Viewed = dict[tuple[int, torch.dtype], tuple[bool, int, torch.Tensor]]
+
+
+def returned(graph: torch.fx.Graph) -> list[Any]:
+    """Nodes, and constants of Python's."""
+    value = next(reversed(graph.nodes)).args[0]
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
 def _memory(value: torch.Tensor) -> int:
     """Tensors of one memory have the same."""
-    return value.untyped_storage()._cdata
+    address: int = value.untyped_storage()._cdata
+    return address
 
 
-def _sizes_in(value) -> list[torch.SymInt]:
+def _sizes_in(value: object) -> list[torch.SymInt]:
     if isinstance(value, torch.Tensor):
         value = value.shape
     if isinstance(value, (list, tuple, torch.Size)):
@@ -101,11 +125,11 @@ def _sizes_in(value) -> list[torch.SymInt]:
     return [value] if isinstance(value, torch.SymInt) else []
 
 
-def _bound(value) -> int | None:
+def _bound(value: sympy.Expr) -> int | None:
     return int(value) if value.is_Integer and abs(value) < 2**62 else None
 
 
-def _range(environment, name: str):
+def _range(environment: ShapeEnv, name: str) -> ValueRanges[sympy.Expr] | None:
     return next((found for symbol, found in environment.var_to_range.items() if symbol.name == name), None)
 
 
@@ -116,7 +140,7 @@ def _fills_memory(value: torch.Tensor) -> bool:
         if expression(value.shape[axis]) != 1 and sympy.expand(expression(value.stride(axis)) - dense) != 0:
             return False
         dense *= expression(value.shape[axis])
-    return sympy.expand(dense * value.itemsize - expression(value.untyped_storage().nbytes())) == 0
+    return bool(sympy.expand(dense * value.itemsize - expression(value.untyped_storage().nbytes())) == 0)
 
 
 class Signature:
@@ -151,21 +175,23 @@ class Signature:
             value = node.meta["val"]
             if isinstance(value, torch.SymInt) and expression(value).is_Symbol:
                 self.symbols.setdefault(expression(value).name, Symbol(index, None, lower=None))
-        needed: dict[str, object] = {}
-        seen = set()
+        needed: dict[str, ShapeEnv] = {}
+        seen: set[tuple[sympy.Expr, bool]] = set()
         for node in self.nodes:
             is_argument = node.op == "placeholder" and len(node.users) > 0
-            for size in _sizes_in(node.meta.get("val")):
-                if (size.node.expr, is_argument) in seen:
+            for known in _sizes_in(node.meta.get("val")):
+                if (known.node.expr, is_argument) in seen:
                     continue
-                seen.add((size.node.expr, is_argument))
-                for symbol in expression(size).free_symbols:
+                seen.add((known.node.expr, is_argument))
+                environment = known.node.shape_env
+                assert environment is not None
+                for symbol in expression(known).free_symbols:
                     if is_argument or symbol.name in self.symbols or rounding(symbol.name) is not None:
-                        needed.setdefault(symbol.name, size.node.shape_env)
+                        needed.setdefault(symbol.name, environment)
         for name, environment in needed.items():
             self._need(name, environment)
 
-    def _need(self, name: str, environment) -> None:
+    def _need(self, name: str, environment: ShapeEnv) -> None:
         """Finds a size, and its bounds."""
         part = rounding(name)
         if name not in self.symbols:
@@ -181,7 +207,7 @@ class Signature:
         symbol.lower = max(lower or 0, 0) if symbol.axis is not None else lower
         symbol.upper = upper
 
-    def _input(self, node, source, value: torch.Tensor) -> Input:
+    def _input(self, node: torch.fx.Node, source: int | str, value: torch.Tensor) -> Input:
         try:
             dtype = name_of(value.dtype)
         except UnsupportedType as refusal:
@@ -206,13 +232,12 @@ class Signature:
         elif not isinstance(value, (int, float, bool)) and value is not None:
             raise Unlowered(node, f"arguments of type {type(value).__name__} are not supported")
 
-    def _find_outputs(self) -> list[Output]:
-        outputs: list[Output] = []
+    def _find_outputs(self) -> list[Output | View | Computed]:
+        outputs: list[Output | View | Computed] = []
         numbers: dict[torch.fx.Node, int] = {}
-        returned = self.nodes[-1].args[0]
-        returned = returned if isinstance(returned, (list, tuple)) else [returned]
-        viewed = self._find_viewed(returned)
-        for value in returned:
+        values = returned(self.module.graph)
+        viewed = self._find_viewed(values)
+        for value in values:
             if not isinstance(value, torch.fx.Node):
                 outputs.append(Output("constant", value))
                 continue
@@ -227,17 +252,17 @@ class Signature:
                 outputs.append(Output("same", numbers[value]))
             elif view := self._view(known, viewed):
                 numbers[value] = len(outputs)
-                outputs.append(Output("view", view))
+                outputs.append(view)
             else:
                 numbers[value] = len(outputs)
                 order, shape = memory_order(known), sizes_of(known.shape)
-                outputs.append(Output("tensor", None, value, known.dtype, [str(shape[axis]) for axis in order], order))
+                outputs.append(Computed(value, known.dtype, [str(shape[axis]) for axis in order], order))
         return outputs
 
-    def _find_viewed(self, returned) -> dict[tuple[int, torch.dtype], tuple[bool, int, torch.Tensor]]:
-        """By memory and type, what views of it are made of: the argument, or the output that fills it."""
-        viewed = {}
-        for number, value in enumerate(returned):
+    def _find_viewed(self, values: list[Any]) -> _Viewed:
+        """Of each memory the argument, or the output that fills it."""
+        viewed: _Viewed = {}
+        for number, value in enumerate(values):
             known = value.meta["val"] if isinstance(value, torch.fx.Node) else None
             if isinstance(known, torch.Tensor) and _fills_memory(known):
                 viewed.setdefault((_memory(known), known.dtype), (False, number, known))
@@ -247,7 +272,7 @@ class Signature:
                 viewed[_memory(known), known.dtype] = True, index, known
         return viewed
 
-    def _view(self, value: torch.Tensor, viewed) -> View | None:
+    def _view(self, value: torch.Tensor, viewed: _Viewed) -> View | None:
         """What a tensor is a view of, if anything, and of sizes that are known in a call."""
         of_argument, number, owner = viewed.get((_memory(value), value.dtype), (False, 0, value))
         offset = expression(value.storage_offset()) - expression(owner.storage_offset())
@@ -258,16 +283,16 @@ class Signature:
         return View(of_argument, number, text[:rank], text[rank:-1], text[-1])
 
     @property
-    def results(self) -> list[Output]:
+    def results(self) -> list[Computed]:
         """The outputs that the program computes."""
-        return [output for output in self.outputs if output.kind == "tensor"]
+        return [output for output in self.outputs if isinstance(output, Computed)]
 
     def key(self) -> str:
         """Everything that the program is built of: sizes, types, layouts, operators and their arguments, as text in which
         nodes have numbers for names."""
         numbers = {node: number for number, node in enumerate(self.nodes)}
 
-        def text(value):
+        def text(value: Argument) -> str:
             if isinstance(value, torch.fx.Node):
                 return f"%{numbers[value]}"
             if isinstance(value, (list, tuple)):
@@ -276,7 +301,7 @@ class Signature:
                 return "{" + ", ".join(f"{name}={text(item)}" for name, item in value.items()) + "}"
             return repr(value)
 
-        def known(value):
+        def known(value: object) -> str:
             if isinstance(value, torch.Tensor):
                 return f"{value.dtype}{list(value.shape)}"
             if isinstance(value, (list, tuple)):

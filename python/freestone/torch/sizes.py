@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from typing import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import sympy
 import torch
@@ -25,71 +26,80 @@ class Size:
 
     __repr__ = __str__
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Size) and self.text == other.text
 
     def __hash__(self) -> int:
         return hash(self.text)
 
-    def __add__(self, other):
+    def __add__(self, other: Extent) -> Size:
         return self if _is(other, 0) else Size(f"({self})+({other})")
 
     __radd__ = __add__
 
-    def __sub__(self, other):
+    def __sub__(self, other: Extent) -> Size:
         return self if _is(other, 0) else Size(f"({self})-({other})")
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: int) -> Size:
         return Size(f"({other})-({self})")
 
-    def __mul__(self, other):
+    def __mul__(self, other: Extent) -> Extent:
         return self if _is(other, 1) else 0 if _is(other, 0) else Size(f"({self})*({other})")
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other):
+    def __floordiv__(self, other: Extent) -> Size:
         return self if _is(other, 1) else Size(f"({self})//({other})")
 
-    def __rfloordiv__(self, other):
+    def __rfloordiv__(self, other: int) -> Size:
         return Size(f"({other})//({self})")
 
-    def __mod__(self, other):
+    def __mod__(self, other: Extent) -> Size:
         return Size(f"({self})%({other})")
 
-    def __rmod__(self, other):
+    def __rmod__(self, other: int) -> Size:
         return Size(f"({other})%({self})")
 
-    def __neg__(self):
+    def __neg__(self) -> Size:
         return Size(f"0-({self})")
 
 
-def _is(value, number: int) -> bool:
+#: A size, known or of symbols.
+Extent = int | Size
+Shape = list[Extent]
+#: As PyTorch has it.
+TorchSize = int | torch.SymInt
+_Each = TypeVar("_Each", bound=Extent)
+
+
+def _is(value: Extent, number: int) -> bool:
     return isinstance(value, int) and value == number
 
 
-def smaller(a, b):
+def smaller(a: Extent, b: Extent) -> Extent:
     return min(a, b) if isinstance(a, int) and isinstance(b, int) else Size(f"Min({a}, {b})")
 
 
-def larger(a, b):
+def larger(a: Extent, b: Extent) -> Extent:
     return max(a, b) if isinstance(a, int) and isinstance(b, int) else Size(f"Max({a}, {b})")
 
 
-def for_each_axis(values, axes: int, otherwise=None) -> list:
+def for_each_axis(values: Sequence[_Each], axes: int, otherwise: Sequence[_Each] = ()) -> list[_Each]:
     """PyTorch's sizes, strides or padding of a window: one for each axis, or one for all; `otherwise` where none are
     given."""
-    values = list(values) if values else list(otherwise)
+    values = list(values or otherwise)
+    assert values, "neither sizes nor what stands for them"
     return values * axes if len(values) == 1 else values
 
 
-def product(sizes: Iterable):
-    total = 1
+def product(sizes: Iterable[Extent]) -> Extent:
+    total: Extent = 1
     for size in sizes:
         total = size * total
     return total
 
 
-def expression(value) -> sympy.Expr:
+def expression(value: TorchSize) -> sympy.Expr:
     """Of an int or a SymInt, in integers. PyTorch counts some sizes (of `arange`, of `interpolate`) in real numbers: these
     are quotients where that is exact, and symbols otherwise, of which `rounding` tells what they stand for."""
     return _in_integers(value.node.expr) if isinstance(value, torch.SymInt) else sympy.Integer(value)
@@ -109,7 +119,7 @@ def _in_integers(expr: sympy.Expr) -> sympy.Expr:
     return expr.replace(lambda part: isinstance(part, _ROUNDINGS), _rounded) if expr.has(*_ROUNDINGS) else expr
 
 
-def number_of(sizes: Iterable) -> sympy.Expr:
+def number_of(sizes: Iterable[TorchSize]) -> sympy.Expr:
     """The number of elements, of ints and SymInts."""
     return sympy.expand(product(expression(size) for size in sizes))
 
@@ -148,7 +158,7 @@ def _exact(real: sympy.Expr) -> sympy.Expr | None:
     return real if real.is_integer else None
 
 
-def size_of(value) -> int | Size:
+def size_of(value: TorchSize) -> Extent:
     """Of an int or a SymInt."""
     if isinstance(value, torch.SymInt):
         expr = expression(value)
@@ -156,5 +166,5 @@ def size_of(value) -> int | Size:
     return value
 
 
-def sizes_of(values) -> list:
+def sizes_of(values: Iterable[TorchSize]) -> Shape:
     return [size_of(value) for value in values]

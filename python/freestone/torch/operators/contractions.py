@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from freestone.torch.dtypes import wide
-from freestone.torch.expressions import (broadcast_to, cast, exchange, iota, matmul, maximum, reduce, reshape, scalar, select, total,
-                           transpose, unary, unsqueeze, widen)
+from freestone.torch.expressions import (Graph, Operand, Tensor, broadcast_to, cast, exchange, iota, matmul, maximum,
+                                         reduce, reshape, scalar, select, total, transpose, unary, unsqueeze, widen)
 from freestone.torch.operators.registry import operator, refuse, result
-from freestone.torch.sizes import for_each_axis
+from freestone.torch.sizes import Extent, Shape, for_each_axis
 
 
 @operator("mm", "bmm", "matmul", "mv", "dot")
-def product(graph, x, y):
+def product(graph: Graph, x: Tensor, y: Tensor) -> Tensor:
     return matmul(x, y)
 
 
-def scaled(x, factor):
+def scaled(x: Tensor, factor: Operand) -> Tensor:
     return x if factor == 1 else x * factor
 
 
 @operator("addmm", "addmv")
-def addmm(graph, bias, x, y, *, beta=1, alpha=1):
+def addmm(graph: Graph, bias: Tensor, x: Tensor, y: Tensor, *, beta: Operand = 1, alpha: Operand = 1) -> Tensor:
     result_type = result(graph).dtype
     z = scaled(graph.apply("matmul", [x, y], type=wide(x.dtype)), alpha)
     if beta != 0:
@@ -31,14 +33,14 @@ operator("baddbmm")(addmm)
 
 
 @operator("addbmm")
-def addbmm(graph, bias, x, y, *, beta=1, alpha=1):
+def addbmm(graph: Graph, bias: Tensor, x: Tensor, y: Tensor, *, beta: Operand = 1, alpha: Operand = 1) -> Tensor:
     """The sum of all products of a batch."""
     z = scaled(graph.apply("contract", [x, y], lhs_batch=[], rhs_batch=[], lhs_contract=[0, 2], rhs_contract=[0, 1],
                            type=wide(x.dtype)), alpha)
     return cast(z + scaled(cast(bias, z.dtype), beta) if beta != 0 else z, result(graph).dtype)
 
 
-def exchange_within_groups(x, groups):
+def exchange_within_groups(x: Tensor, groups: int) -> Tensor:
     """[groups * m, n, …] as [groups * n, m, …], with the first two dimensions exchanged within each group."""
     if groups == 1:
         return exchange(x, 0, 1)
@@ -48,7 +50,7 @@ def exchange_within_groups(x, groups):
     return reshape(x, [groups * x.shape[1], within, *x.shape[3:]])
 
 
-def exchange_across_groups(x, groups):
+def exchange_across_groups(x: Tensor, groups: int) -> Tensor:
     """[n, groups * c, …] as [c, groups * n, …]."""
     if groups == 1:
         return exchange(x, 0, 1)
@@ -58,24 +60,28 @@ def exchange_across_groups(x, groups):
     return reshape(x, [within, groups * x.shape[2], *x.shape[3:]])
 
 
-def pad_after(places, stride, taps, dilation, operand, spread, low):
+def pad_after(places: Extent, stride: Extent, taps: Extent, dilation: Extent, operand: Extent, spread: Extent,
+              low: Extent) -> Extent:
     """Padding at the end that makes a convolution's result exactly `places` long."""
     return (places - 1) * stride + (taps - 1) * dilation - (operand - 1) * spread - low
 
 
-def convolve(x, kernel, groups, **window):
+def convolve(x: Tensor, kernel: Tensor, groups: int, **window: Sequence[Extent]) -> Tensor:
     narrow = x.dtype != wide(x.dtype)
     attributes = {"type": "f32"} if narrow else {}
     return cast(x.graph.apply("convolve", [x, kernel], groups=groups, **window, **attributes), x.dtype)
 
 
-def convolve_forward(x, kernel, stride, padding, dilation, groups):
+def convolve_forward(x: Tensor, kernel: Tensor, stride: Sequence[Extent], padding: Sequence[Extent],
+                     dilation: Sequence[Extent], groups: int) -> Tensor:
     return convolve(x, kernel, groups, strides=stride, dilations=dilation, low=padding, high=padding)
 
 
-def convolve_input_gradient(g, kernel, spatial_sizes, stride, padding, dilation, groups):
+def convolve_input_gradient(g: Tensor, kernel: Tensor, spatial_sizes: Sequence[Extent], stride: Sequence[Extent],
+                            padding: Sequence[Extent], dilation: Sequence[Extent], groups: int) -> Tensor:
     """Stride and operand dilation are exchanged, and the kernel is mirrored."""
-    low, high = [], []
+    low: Shape = []
+    high: Shape = []
     for i, size in enumerate(spatial_sizes):
         taps = kernel.shape[i + 2]
         low.append((taps - 1) * dilation[i] - padding[i])
@@ -86,7 +92,8 @@ def convolve_input_gradient(g, kernel, spatial_sizes, stride, padding, dilation,
                     high=high)
 
 
-def convolve_kernel_gradient(x, g, taps, stride, padding, dilation, groups):
+def convolve_kernel_gradient(x: Tensor, g: Tensor, taps: Sequence[Extent], stride: Sequence[Extent],
+                             padding: Sequence[Extent], dilation: Sequence[Extent], groups: int) -> Tensor:
     """Images and channels are exchanged, as are strides and dilations; the output gradient is the kernel."""
     high = [pad_after(taps[i], dilation[i], g.shape[i + 2], stride[i], x.shape[i + 2], 1, padding[i])
             for i in range(len(taps))]
@@ -96,7 +103,9 @@ def convolve_kernel_gradient(x, g, taps, stride, padding, dilation, groups):
 
 
 @operator("convolution")
-def convolution(graph, x, kernel, bias, stride, padding, dilation, transposed, output_padding, groups):
+def convolution(graph: Graph, x: Tensor, kernel: Tensor, bias: Tensor | None, stride: Sequence[Extent],
+                padding: Sequence[Extent], dilation: Sequence[Extent], transposed: bool,
+                output_padding: Sequence[Extent], groups: int) -> Tensor:
     spatial = kernel.rank - 2
     if x.rank != kernel.rank:
         y = convolution(graph, unsqueeze(x, 0), kernel, bias, stride, padding, dilation, transposed, output_padding, groups)
@@ -110,12 +119,14 @@ def convolution(graph, x, kernel, bias, stride, padding, dilation, transposed, o
 
 
 @operator("convolution_backward")
-def convolution_backward(graph, g, x, kernel, bias_sizes, stride, padding, dilation, transposed, output_padding, groups,
-                         wanted):
+def convolution_backward(graph: Graph, g: Tensor, x: Tensor, kernel: Tensor, bias_sizes: Sequence[Extent] | None,
+                         stride: Sequence[Extent], padding: Sequence[Extent], dilation: Sequence[Extent],
+                         transposed: bool, output_padding: Sequence[Extent], groups: int,
+                         wanted: Sequence[bool]) -> list[Tensor | None]:
     spatial = kernel.rank - 2
     stride, padding, dilation = (for_each_axis(values, spatial) for values in (stride, padding, dilation))
     taps = kernel.shape[2:]
-    found = [None, None, None]
+    found: list[Tensor | None] = [None, None, None]
     if wanted[0] and transposed:
         high = [pad_after(x.shape[i + 2], stride[i], taps[i], dilation[i], g.shape[i + 2], 1, padding[i])
                 for i in range(spatial)]
@@ -130,7 +141,7 @@ def convolution_backward(graph, g, x, kernel, bias_sizes, stride, padding, dilat
     return found
 
 
-def repeat_heads(x, heads):
+def repeat_heads(x: Tensor, heads: Extent) -> Tensor:
     """[batch, heads of x, length, size], each head as often as there are more of the queries'."""
     if x.shape[1] == heads:
         return x
@@ -139,14 +150,15 @@ def repeat_heads(x, heads):
     return reshape(broadcast_to(reshape(x, apart), [*apart[:2], groups, *apart[3:]]), [x.shape[0], heads, *x.shape[2:]])
 
 
-def sum_heads(x, heads):
+def sum_heads(x: Tensor, heads: Extent) -> Tensor:
     """The gradient of `repeat_heads`."""
     if x.shape[1] == heads:
         return x
     return total(reshape(x, [x.shape[0], heads, x.shape[1] // heads, *x.shape[2:]]), [2])
 
 
-def attention_weights(q, k, mask, causal, scale):
+def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None, causal: bool,
+                      scale: Operand | None) -> tuple[Tensor, Operand]:
     """Scores of queries with keys, in f32 where they are narrower."""
     size = q.shape[-1]
     graph = q.graph
@@ -162,7 +174,7 @@ def attention_weights(q, k, mask, causal, scale):
     return scores, scale
 
 
-def open_rows(mask):
+def open_rows(mask: Tensor) -> Tensor:
     """The rows of which a mask leaves anything, with a last axis of 1."""
     if mask.dtype == "i1":
         return reduce("max", cast(mask, "f32"), [mask.rank - 1], True) > 0
@@ -170,7 +182,8 @@ def open_rows(mask):
 
 
 @operator("_scaled_dot_product_flash_attention_for_cpu")
-def attention(graph, q, k, v, dropout=0.0, causal=False, *, attn_mask=None, scale=None):
+def attention(graph: Graph, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0, causal: bool = False, *,
+              attn_mask: Tensor | None = None, scale: Operand | None = None) -> list[Tensor]:
     if dropout:
         return refuse("dropout within attention is not supported")
     k, v = (repeat_heads(x, q.shape[1]) for x in (k, v))
@@ -192,7 +205,9 @@ def attention(graph, q, k, v, dropout=0.0, causal=False, *, attn_mask=None, scal
 
 
 @operator("_scaled_dot_product_flash_attention_for_cpu_backward")
-def attention_backward(graph, g, q, k, v, out, logarithms, dropout, causal, *, attn_mask=None, scale=None):
+def attention_backward(graph: Graph, g: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, logarithms: Tensor,
+                       dropout: float, causal: bool, *, attn_mask: Tensor | None = None,
+                       scale: Operand | None = None) -> list[Tensor]:
     heads = k.shape[1]
     k, v = (repeat_heads(x, q.shape[1]) for x in (k, v))
     scores, scale = attention_weights(q, k, attn_mask, causal, scale)
@@ -201,7 +216,7 @@ def attention_backward(graph, g, q, k, v, out, logarithms, dropout, causal, *, a
     weights = unary("exp", scores - unsqueeze(logarithms, logarithms.rank))
     last = q.rank - 1
 
-    def contract(x, y):
+    def contract(x: Tensor, y: Tensor) -> Tensor:
         return graph.apply("matmul", [cast(x, y.dtype), y], type=wide(y.dtype))
 
     dv = contract(exchange(weights, last - 1, last), g)

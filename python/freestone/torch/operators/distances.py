@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from freestone.torch.expressions import broadcast_to, cast, equal, power, reduce, select, total, unary, unsqueeze, widen
+from freestone.torch.expressions import (Graph, Tensor, broadcast_to, cast, equal, power, reduce, select, total, unary,
+                                         unsqueeze, widen)
 from freestone.torch.operators.registry import operator, result
 
 
-def differences(x, y):
+def differences(x: Tensor, y: Tensor) -> Tensor:
     """[…, rows of x, rows of y, width]."""
     return unsqueeze(widen(x), x.rank - 1) - unsqueeze(widen(y), y.rank - 2)
 
 
 @operator("_cdist_forward")
-def distances(graph, x, y, p, mode=None):
+def distances(graph: Graph, x: Tensor, y: Tensor, p: float, mode: int | None = None) -> Tensor:
     difference = unary("abs", differences(x, y))
     last = [difference.rank - 1]
     if p == 0:
@@ -31,7 +33,7 @@ def distances(graph, x, y, p, mode=None):
 
 
 @operator("_cdist_backward")
-def distances_backward(graph, g, x, y, p, distance):
+def distances_backward(graph: Graph, g: Tensor, x: Tensor, y: Tensor, p: float, distance: Tensor) -> Tensor:
     difference = differences(x, y)
     size = unary("abs", difference)
     g, distance = unsqueeze(widen(g), g.rank), unsqueeze(widen(distance), distance.rank)
@@ -52,7 +54,8 @@ def distances_backward(graph, g, x, y, p, distance):
 
 
 @operator("_trilinear")
-def trilinear(graph, x, y, z, expand_x, expand_y, expand_z, summed, unroll_dim=1):
+def trilinear(graph: Graph, x: Tensor, y: Tensor, z: Tensor, expand_x: Sequence[int], expand_y: Sequence[int],
+              expand_z: Sequence[int], summed: Sequence[int], unroll_dim: int = 1) -> Tensor:
     """The sum of the products of three tensors, each with new axes."""
     values = []
     for value, axes in ((x, expand_x), (y, expand_y), (z, expand_z)):

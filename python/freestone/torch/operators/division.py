@@ -7,13 +7,13 @@ compiled.
 from __future__ import annotations
 
 from freestone.torch.dtypes import FLOATS
-from freestone.torch.expressions import binary, cast, equal, scalar, select, unary
+from freestone.torch.expressions import Graph, Operand, Tensor, binary, cast, equal, scalar, select, unary
 from freestone.torch.operators.elementwise import sign_bit
 from freestone.torch.operators.registry import Promotion, as_type, operator, promoted, refuse, result
 from freestone.torch.sizes import Size
 
 
-def operands(graph, x, y, kind=Promotion.DEFAULT):
+def operands(graph: Graph, x: Operand, y: Operand, kind: Promotion = Promotion.DEFAULT) -> tuple[Tensor, Tensor]:
     """Both in the type in which PyTorch divides them."""
     dtype = promoted(graph, kind, graph.node.args[:2])
     if dtype not in FLOATS:
@@ -24,11 +24,11 @@ def operands(graph, x, y, kind=Promotion.DEFAULT):
     return as_type(graph, x, dtype), as_type(graph, y, dtype)
 
 
-def differ_in_sign(x, y):
+def differ_in_sign(x: Tensor, y: Tensor) -> Tensor:
     return binary("xor", x < 0, y < 0)
 
 
-def floor_quotient(x, y):
+def floor_quotient(x: Tensor, y: Tensor) -> Tensor:
     remainder = binary("rem", x, y)
     if x.dtype not in FLOATS:
         quotient = x / y
@@ -46,7 +46,7 @@ def floor_quotient(x, y):
 
 
 @operator("div.Tensor_mode", "div.Scalar_mode")
-def divide(graph, x, y, *, rounding_mode=None):
+def divide(graph: Graph, x: Operand, y: Operand, *, rounding_mode: str | None = None) -> Tensor:
     kind = Promotion.INT_TO_FLOAT if rounding_mode is None else Promotion.DEFAULT
     x, y = operands(graph, x, y, kind)
     if rounding_mode == "floor":
@@ -59,24 +59,24 @@ def divide(graph, x, y, *, rounding_mode=None):
 
 
 @operator("floor_divide", "floor_divide.Scalar")
-def floor_divide(graph, x, y):
+def floor_divide(graph: Graph, x: Operand, y: Operand) -> Tensor:
     return divide(graph, x, y, rounding_mode="floor")
 
 
 @operator("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor", "prims::remainder")
-def remainder(graph, x, y):
+def remainder(graph: Graph, x: Operand, y: Operand) -> Tensor:
     """With the sign of the divisor."""
     return cast(binary("mod", *operands(graph, x, y)), result(graph).dtype)
 
 
 @operator("fmod.Tensor", "fmod.Scalar", "prims::fmod")
-def fmod(graph, x, y):
+def fmod(graph: Graph, x: Operand, y: Operand) -> Tensor:
     """With the sign of the dividend."""
     return cast(binary("rem", *operands(graph, x, y)), result(graph).dtype)
 
 
 @operator("prims::div")
-def prims_div(graph, x, y):
+def prims_div(graph: Graph, x: Operand, y: Operand) -> Tensor:
     """Rounds towards zero where numbers are integers."""
     x, y = operands(graph, x, y)
     return x / y

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+
+import torch
 
 from freestone.torch.dtypes import FLOATS
-from freestone.torch.expressions import (binary, broadcast_to, cast, equal, maximum, minimum, power, scalar,
-                                         select, unary)
+from freestone.torch.expressions import (Graph, Operand, Tensor, binary, broadcast_to, cast, equal, maximum, minimum,
+                                         power, scalar, select, unary)
 from freestone.torch.operators.registry import Promotion, as_type, operator, pointwise, promoted, refuse, result
 
 FLOAT = Promotion.INT_TO_FLOAT
 BOOL = Promotion.ALWAYS_BOOL
 
 
-def one(name: str):
+def one(name: str) -> Callable[[Tensor], Tensor]:
     return lambda x: unary(name, x)
 
 
@@ -23,7 +26,7 @@ for function in ("exp exp2 log log1p expm1 sqrt rsqrt reciprocal sin cos tan asi
 pointwise("sigmoid", lambda x: 1 / (1 + unary("exp", -x)), FLOAT)
 
 
-def rounding(name: str):
+def rounding(name: str) -> Callable[[Tensor], Tensor]:
     return lambda x: unary(name, x) if x.dtype in FLOATS else x
 
 
@@ -33,7 +36,7 @@ pointwise("abs", lambda x: x if x.dtype[0] == "u" or x.dtype == "i1" else unary(
 pointwise("neg", lambda x: 0 - x if x.dtype[0] == "u" else -x)
 
 
-def sign(x):
+def sign(x: Tensor) -> Tensor:
     """Of -0.0 and NaN too it is 0."""
     if x.dtype == "i1":
         return x
@@ -47,7 +50,7 @@ pointwise("logical_not", lambda x: equal(x, 0), BOOL)
 pointwise("isinf", lambda x: unary("isinf_pos", x) | unary("isinf_neg", x) if x.dtype in FLOATS else unequal(x, x), BOOL)
 
 
-def unequal(x, y):
+def unequal(x: Tensor, y: Tensor) -> Tensor:
     return binary("ne", x, y)
 
 
@@ -55,12 +58,12 @@ pointwise("isnan", lambda x: unary("isnan", x) if x.dtype in FLOATS else unequal
 pointwise("relu", lambda x: maximum(x, 0) if x.dtype != "i1" else x)
 
 
-def times(x, factor):
+def times(x: Tensor, factor: Operand) -> Tensor:
     """A number that depends on sizes or on other tensors is of rank 0."""
     return x if isinstance(factor, (int, float)) and factor == 1 else x * as_type(x.graph, factor, x.dtype)
 
 
-def add(x, y, alpha=1):
+def add(x: Tensor, y: Tensor, alpha: Operand = 1) -> Tensor:
     if x.dtype == "i1":
         return x | y if alpha else x
     return x + times(y, alpha)
@@ -78,7 +81,7 @@ for kind in ("and", "or", "xor"):
     pointwise(f"logical_{kind}", lambda x, y, kind=kind: binary(kind, cast(x, "i1"), cast(y, "i1")), BOOL)
 for kind in ("eq", "ne", "lt", "le", "gt", "ge"):
 
-    def compare(x, y, kind=kind):
+    def compare(x: Tensor, y: Tensor, kind: str = kind) -> Tensor:
         if x.dtype == "i1":
             x, y = cast(x, "u8"), cast(y, "u8")
         return binary(kind, x, y)
@@ -86,10 +89,10 @@ for kind in ("eq", "ne", "lt", "le", "gt", "ge"):
     pointwise(f"{kind}.Tensor {kind}.Scalar", compare, BOOL)
 
 
-def shift(kind):
+def shift(kind: str) -> Callable[[Tensor, Tensor], Tensor]:
     """By fewer bits than the type has; by more, or by a negative number, all bits leave."""
 
-    def function(x, y):
+    def function(x: Tensor, y: Tensor) -> Tensor:
         bits = int(x.dtype[1:])
         shifted = binary(kind, x, maximum(minimum(y, bits - 1), 0))
         beyond = (y < 0) | (y >= bits)
@@ -106,7 +109,7 @@ pointwise("bitwise_right_shift.Tensor bitwise_right_shift.Tensor_Scalar __rshift
 
 
 @operator("pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar")
-def raise_to(graph, x, y):
+def raise_to(graph: Graph, x: Operand, y: Operand) -> Tensor:
     dtype = promoted(graph, Promotion.BOOL_TO_LONG, graph.node.args[:2])
     name = result(graph).dtype
     if isinstance(y, (int, float)):
@@ -127,13 +130,13 @@ def raise_to(graph, x, y):
 
 
 @operator("where.self", "where.ScalarOther", "where.ScalarSelf", "where.Scalar")
-def where(graph, condition, x, y):
+def where(graph: Graph, condition: Tensor, x: Operand, y: Operand) -> Tensor:
     dtype = result(graph).dtype
     return select(cast(condition, "i1"), as_type(graph, x, dtype), as_type(graph, y, dtype))
 
 
 @operator("clamp", "clamp.Tensor")
-def clamp_between(graph, x, low=None, high=None):
+def clamp_between(graph: Graph, x: Tensor, low: Operand | None = None, high: Operand | None = None) -> Tensor:
     dtype = result(graph).dtype
     x = cast(x, dtype)
     # Numbers below those of an unsigned type bound nothing.
@@ -149,16 +152,16 @@ operator("clamp_max", "clamp_max.Tensor")(lambda graph, x, high: clamp_between(g
 
 
 @operator("_to_copy", "to.dtype")
-def to_copy(graph, x, *arguments, **keywords):
+def to_copy(graph: Graph, x: Tensor, *arguments: object, **keywords: object) -> Tensor:
     return convert(x, result(graph).dtype)
 
 
 @operator("prims::convert_element_type")
-def convert_element_type(graph, x, dtype):
+def convert_element_type(graph: Graph, x: Tensor, dtype: torch.dtype) -> Tensor:
     return convert(x, result(graph).dtype)
 
 
-def convert(x, dtype):
+def convert(x: Tensor, dtype: str) -> Tensor:
     """Numbers out of the range of an integer type wrap around, as on PyTorch's CPUs, by way of 64 bits."""
     if x.dtype in FLOATS and dtype not in FLOATS and dtype not in ("i1", "i64"):
         x = cast(x, "i64")
@@ -166,12 +169,12 @@ def convert(x, dtype):
 
 
 @operator("clone", "alias", "detach", "lift_fresh_copy", "lift_fresh", "contiguous")
-def identity(graph, x, **keywords):
+def identity(graph: Graph, x: Tensor, **keywords: object) -> Tensor:
     return x
 
 
 @operator("gelu")
-def gelu(graph, x, *, approximate="none"):
+def gelu(graph: Graph, x: Tensor, *, approximate: str = "none") -> Tensor:
     return x.graph.apply("gelu", [x], tanh=approximate == "tanh")
 
 
@@ -181,21 +184,20 @@ pointwise("silu", lambda x: x / (1 + unary("exp", -x)), operands=1)
 
 
 @operator("angle")
-def angle(graph, x):
+def angle(graph: Graph, x: Tensor) -> Tensor:
     dtype = result(graph).dtype
     x = as_type(graph, x, dtype)
     return select(x < 0, math.pi, select(unary("isnan", x), x, 0.0))
 
 
 @operator("hardtanh_backward")
-def hardtanh_gradient(graph, g, x, low, high):
+def hardtanh_gradient(graph: Graph, g: Tensor, x: Tensor, low: Operand, high: Operand) -> Tensor:
     return select((x > low) & (x < high), g, 0)
 
 
 @operator("nan_to_num")
-def nan_to_num(graph, x, nan=None, posinf=None, neginf=None):
-    import torch
-
+def nan_to_num(graph: Graph, x: Tensor, nan: float | None = None, posinf: float | None = None,
+               neginf: float | None = None) -> Tensor:
     dtype = result(graph).dtype
     if dtype not in FLOATS:
         return x
@@ -216,18 +218,18 @@ for kind in ("eq", "ne", "lt", "le", "gt", "ge"):
     pointwise(f"prims::{kind}", lambda x, y, kind=kind: binary(kind, x, y), BOOL)
 
 
-def prefer_numbers(x, y, extremum, first):
+def prefer_numbers(x: Tensor, y: Tensor, extremum: Callable[[Tensor, Tensor], Tensor], first: str) -> Tensor:
     """The extremum of what is no NaN: `x` where the relation `first` holds, or where `y` is NaN."""
     if x.dtype not in FLOATS:
         return extremum(x, y)
     return select(binary(first, x, y) | unary("isnan", y), x, y)
 
 
-def largest(x, y):
+def largest(x: Tensor, y: Tensor) -> Tensor:
     return x | y if x.dtype == "i1" else maximum(x, y)
 
 
-def smallest(x, y):
+def smallest(x: Tensor, y: Tensor) -> Tensor:
     return x & y if x.dtype == "i1" else minimum(x, y)
 
 
@@ -238,7 +240,7 @@ pointwise("prims::fmin fmin", lambda x, y: prefer_numbers(x, y, smallest, "le"))
 operator("prims::where")(where)
 
 
-def sign_bit(x):
+def sign_bit(x: Tensor) -> Tensor:
     """Of -0.0 too."""
     return (x < 0) | (equal(x, 0) & (1 / x < 0)) if x.dtype in FLOATS else x < 0
 
@@ -248,11 +250,11 @@ pointwise("copysign.Tensor copysign.Scalar", lambda x, y: select(sign_bit(y), -u
 
 
 @operator("copy")
-def copy(graph, x, source, non_blocking=False):
+def copy(graph: Graph, x: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     return broadcast_to(convert(source, x.dtype), x.shape)
 
 
-def hypotenuse(x, y):
+def hypotenuse(x: Tensor, y: Tensor) -> Tensor:
     """Squares of ratios neither overflow nor vanish."""
     x, y = unary("abs", x), unary("abs", y)
     longer, shorter = maximum(x, y), minimum(x, y)

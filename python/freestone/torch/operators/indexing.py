@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from freestone.torch.dtypes import FLOATS, wide
-from freestone.torch.expressions import (binary, broadcast_to, cast, concat, equal, gather, iota, maximum, pad, reshape,
-                                         scalar, select, slice_axis, splat, total, transpose, unsqueeze, widen)
-from freestone.torch.sizes import product
+from freestone.torch.expressions import (Graph, Number, Operand, Tensor, binary, broadcast_to, cast, concat, equal,
+                                         gather, iota, maximum, pad, reshape, scalar, select, slice_axis, splat, total,
+                                         transpose, unsqueeze, widen)
 from freestone.torch.operators.registry import as_type, operator, refuse, result
+from freestone.torch.sizes import Extent, Shape, product
 
 
 @operator("embedding")
-def embedding(graph, weight, indices, padding_index=-1, scale_by_frequency=False, sparse=False):
+def embedding(graph: Graph, weight: Tensor, indices: Tensor, padding_index: int = -1, scale_by_frequency: bool = False,
+              sparse: bool = False) -> Tensor:
     return gather(weight, indices, 0)
 
 
 @operator("embedding_dense_backward")
-def embedding_backward(graph, g, indices, rows, padding_index, scale_by_frequency):
+def embedding_backward(graph: Graph, g: Tensor, indices: Tensor, rows: Extent, padding_index: int,
+                       scale_by_frequency: bool) -> Tensor:
     if scale_by_frequency:
         return refuse("gradients of embeddings that are scaled by frequency are not supported")
     name, width = g.dtype, g.shape[-1]
@@ -31,14 +35,14 @@ def embedding_backward(graph, g, indices, rows, padding_index, scale_by_frequenc
 
 
 @operator("index_select")
-def index_select(graph, x, axis, indices):
+def index_select(graph: Graph, x: Tensor, axis: int, indices: Tensor) -> Tensor:
     if not x.rank:
         return x
     return gather(x, indices if indices.rank else reshape(indices, [1]), axis % x.rank)
 
 
 @operator("gather")
-def gather_elements(graph, x, axis, indices, *, sparse_grad=False):
+def gather_elements(graph: Graph, x: Tensor, axis: int, indices: Tensor, *, sparse_grad: bool = False) -> Tensor:
     if not x.rank:
         return reshape(x, indices.shape) if not indices.rank else broadcast_to(x, indices.shape)
     if not indices.rank:
@@ -47,7 +51,7 @@ def gather_elements(graph, x, axis, indices, *, sparse_grad=False):
     return graph.apply("gather_elements", [x, indices], axis=axis % x.rank)
 
 
-def scatter(graph, x, axis, indices, updates, kind):
+def scatter(graph: Graph, x: Tensor, axis: int, indices: Tensor, updates: Tensor, kind: str) -> Tensor:
     updates = cast(updates, x.dtype)
     if not x.rank:
         return reshape(scatter(graph, reshape(x, [1]), 0, reshape(indices, [1]), reshape(updates, [1]), kind), [])
@@ -63,18 +67,19 @@ operator("scatter_add")(lambda graph, x, axis, indices, updates: scatter(graph, 
 
 
 @operator("scatter.value")
-def scatter_value(graph, x, axis, indices, value):
+def scatter_value(graph: Graph, x: Tensor, axis: int, indices: Tensor, value: Number) -> Tensor:
     return scatter(graph, x, axis, indices, splat(graph, value, x.dtype, indices.shape), "none")
 
 
-def advanced(graph, x, indices):
+def advanced(graph: Graph, x: Tensor,
+             indices: Sequence[Tensor | None]) -> tuple[list[int], list[int], Tensor, Shape, int]:
     """The axes that tensors index, moved to the front, and the indices as coordinates [shape…, axes]; and where the
     indexed dimensions stand in the result."""
     if any(index is not None and index.dtype in ("i1", "u8") for index in indices):
         refuse("indexing by a mask is not supported")
     indices = list(indices) + [None] * (x.rank - len(indices))
     axes = [axis for axis, index in enumerate(indices) if index is not None]
-    tensors = [cast(indices[axis], "i64") for axis in axes]
+    tensors = [cast(index, "i64") for index in indices if index is not None]
     joined = tensors[0]
     for other in tensors[1:]:
         joined = joined + other
@@ -86,7 +91,7 @@ def advanced(graph, x, indices):
 
 
 @operator("index.Tensor", "_unsafe_index.Tensor")
-def index(graph, x, indices):
+def index(graph: Graph, x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     axes, rest, coordinates, shape, place = advanced(graph, x, indices)
     moved = transpose(x, axes + rest)
     if len(axes) == 1:
@@ -99,7 +104,8 @@ def index(graph, x, indices):
 
 
 @operator("index_put", "_unsafe_index_put")
-def index_put(graph, x, indices, values, accumulate=False):
+def index_put(graph: Graph, x: Tensor, indices: Sequence[Tensor | None], values: Tensor,
+              accumulate: bool = False) -> Tensor:
     given = [i for i in indices if i is not None]
     if len(given) == 1 and len(indices) == 1 and given[0].dtype == "i1" and not accumulate and not values.rank:
         mask = given[0]
@@ -117,13 +123,16 @@ def index_put(graph, x, indices, values, accumulate=False):
 
 
 @operator("slice_scatter")
-def slice_scatter(graph, x, source, axis=0, start=None, end=None, step=1):
+def slice_scatter(graph: Graph, x: Tensor, source: Tensor, axis: int = 0, start: Extent | None = None,
+                  end: Extent | None = None, step: int = 1) -> Tensor:
     from freestone.torch.operators.shape import beginning
 
     axis %= x.rank
     first = beginning(graph, start, x.shape[axis])
     size = source.shape[axis]
-    low, high, interior = [0] * x.rank, [0] * x.rank, [0] * x.rank
+    low: Shape = [0] * x.rank
+    high: Shape = [0] * x.rank
+    interior = [0] * x.rank
     low[axis], interior[axis] = first, step - 1
     covered = (size - 1) * step + 1 if step > 1 else size
     high[axis] = x.shape[axis] - first - covered
@@ -133,7 +142,7 @@ def slice_scatter(graph, x, source, axis=0, start=None, end=None, step=1):
 
 
 @operator("select_scatter")
-def select_scatter(graph, x, source, axis, index):
+def select_scatter(graph: Graph, x: Tensor, source: Tensor, axis: int, index: Extent) -> Tensor:
     axis %= x.rank
     if isinstance(index, int) and index < 0:
         index = x.shape[axis] + index
@@ -142,12 +151,12 @@ def select_scatter(graph, x, source, axis, index):
 
 
 @operator("masked_fill.Scalar", "masked_fill.Tensor")
-def masked_fill(graph, x, mask, value):
+def masked_fill(graph: Graph, x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     return select(mask, as_type(graph, value, x.dtype), x)
 
 
 @operator("masked_scatter")
-def masked_scatter(graph, x, mask, source):
+def masked_scatter(graph: Graph, x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The elements of the source in order, where the mask is."""
     shape = result(graph).shape
     mask, x = broadcast_to(mask, shape), broadcast_to(x, shape)
@@ -158,7 +167,8 @@ def masked_scatter(graph, x, mask, source):
 
 
 @operator("scatter_reduce.two")
-def scatter_reduce(graph, x, axis, indices, source, kind, *, include_self=True):
+def scatter_reduce(graph: Graph, x: Tensor, axis: int, indices: Tensor, source: Tensor, kind: str, *,
+                   include_self: bool = True) -> Tensor:
     kinds = {"sum": "add", "mean": "add", "prod": "mul", "amax": "max", "amin": "min"}
     start = x
     if not include_self:
@@ -177,19 +187,20 @@ def scatter_reduce(graph, x, axis, indices, source, kind, *, include_self=True):
     return cast(found, name)
 
 
-def places(boundaries, x, right):
+def places(boundaries: Tensor, x: Tensor, right: bool) -> Tensor:
     """How many boundaries are below each element, or with `right` not above it; NaN is above all."""
     relation = binary("gt" if right else "ge", boundaries, unsqueeze(x, x.rank))
     return total(cast(~relation, "i64"), [relation.rank - 1])
 
 
 @operator("bucketize.Tensor", "bucketize.Scalar")
-def bucketize(graph, x, boundaries, *, out_int32=False, right=False):
+def bucketize(graph: Graph, x: Operand, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     return cast(places(boundaries, as_type(graph, x, boundaries.dtype), right), result(graph).dtype)
 
 
 @operator("searchsorted.Tensor", "searchsorted.Scalar")
-def searchsorted(graph, boundaries, x, *, out_int32=False, right=False, side=None, sorter=None):
+def searchsorted(graph: Graph, boundaries: Tensor, x: Operand, *, out_int32: bool = False, right: bool = False,
+                 side: str | None = None, sorter: Tensor | None = None) -> Tensor:
     if sorter is not None:
         return refuse("is not supported with a sorter")
     x = as_type(graph, x, boundaries.dtype)
@@ -198,11 +209,11 @@ def searchsorted(graph, boundaries, x, *, out_int32=False, right=False, side=Non
     return cast(places(boundaries, x, right or side == "right"), result(graph).dtype)
 
 
-def lowest(dtype):
+def lowest(dtype: str) -> int | float:
     return -math.inf if dtype in FLOATS else 0 if dtype[0] == "u" or dtype == "i1" else -(1 << int(dtype[1:]) - 1)
 
 
-def highest(dtype):
+def highest(dtype: str) -> int | float:
     if dtype in FLOATS:
         return math.inf
     bits = int(dtype[1:])

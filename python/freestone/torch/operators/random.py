@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
-from freestone.torch.expressions import cast, concat, maximum, reshape, select, splat, unary
+from freestone.torch.expressions import Graph, Tensor, cast, concat, maximum, reshape, select, splat, unary
 from freestone.torch.operators.registry import operator, refuse, result
+from freestone.torch.sizes import Extent
 
 
-def random_bits(graph, shape):
+def random_bits(graph: Graph, shape: Sequence[Extent]) -> Tensor:
     """Independent words of 32 bits for this draw: the seed's two words, then the number of the draw."""
     number = graph.number(graph.random_draws, "u32")
     graph.random_draws += 1
@@ -17,7 +20,7 @@ def random_bits(graph, shape):
     return graph.apply("random_bits", [key], shape=list(shape), type="u32")
 
 
-def uniform(graph, shape):
+def uniform(graph: Graph, shape: Sequence[Extent]) -> Tensor:
     """From 0 to below 1: multiples of 2^-24."""
     bits = random_bits(graph, shape)
     upper = graph.apply("shr", [bits, graph.number(8, "u32")])
@@ -25,12 +28,12 @@ def uniform(graph, shape):
 
 
 @operator("rand", "rand_like", "rand.generator")
-def rand(graph, *arguments, **keywords):
+def rand(graph: Graph, *arguments: object, **keywords: object) -> Tensor:
     expected = result(graph)
     return cast(uniform(graph, expected.shape), expected.dtype)
 
 
-def randn_of(graph, shape):
+def randn_of(graph: Graph, shape: Sequence[Extent]) -> Tensor:
     """By Box and Muller."""
     positive = maximum(uniform(graph, shape), 2.0 ** -25)
     angle = uniform(graph, shape) * (2 * math.pi)
@@ -38,13 +41,13 @@ def randn_of(graph, shape):
 
 
 @operator("randn", "randn_like", "randn.generator")
-def randn(graph, *arguments, **keywords):
+def randn(graph: Graph, *arguments: object, **keywords: object) -> Tensor:
     expected = result(graph)
     return cast(randn_of(graph, expected.shape), expected.dtype)
 
 
 @operator("native_dropout")
-def native_dropout(graph, x, probability, train):
+def native_dropout(graph: Graph, x: Tensor, probability: float, train: bool | None) -> list[Tensor]:
     if train is False or probability == 0:
         return [x, splat(graph, 1, "i1", x.shape)]
     kept = uniform(graph, x.shape) >= float(probability)
@@ -53,30 +56,30 @@ def native_dropout(graph, x, probability, train):
 
 
 @operator("bernoulli.p", "bernoulli")
-def bernoulli(graph, x, probability=None, **keywords):
+def bernoulli(graph: Graph, x: Tensor, probability: float | None = None, **keywords: object) -> Tensor:
     expected = result(graph)
     limit = cast(x, "f32") if probability is None else float(probability)
     return cast(uniform(graph, expected.shape) < limit, expected.dtype)
 
 
 @operator("uniform")
-def uniform_between(graph, x, low=0.0, high=1.0, **keywords):
+def uniform_between(graph: Graph, x: Tensor, low: float = 0.0, high: float = 1.0, **keywords: object) -> Tensor:
     return cast(uniform(graph, x.shape) * (high - low) + float(low), x.dtype)
 
 
 @operator("normal_functional")
-def normal(graph, x, mean=0.0, deviation=1.0, **keywords):
+def normal(graph: Graph, x: Tensor, mean: float = 0.0, deviation: float = 1.0, **keywords: object) -> Tensor:
     return cast(randn_of(graph, x.shape) * float(deviation) + float(mean), x.dtype)
 
 
 @operator("exponential")
-def exponential(graph, x, rate=1.0, **keywords):
+def exponential(graph: Graph, x: Tensor, rate: float = 1.0, **keywords: object) -> Tensor:
     # Numbers are multiples of 2^-24, of which 0 would give 0: the distribution has none.
     return cast(unary("log", maximum(uniform(graph, x.shape), 2.0**-25)) * (-1 / rate), x.dtype)
 
 
 @operator("multinomial")
-def multinomial(graph, x, count, replacement=False, *, generator=None):
+def multinomial(graph: Graph, x: Tensor, count: int, replacement: bool = False, *, generator: object = None) -> Tensor:
     """Weights divided by exponential numbers: the largest quotients are a draw without replacement."""
     if replacement and count != 1:
         return refuse("is supported without replacement, or for one number")
@@ -86,10 +89,10 @@ def multinomial(graph, x, count, replacement=False, *, generator=None):
 
 
 @operator("randint.low", "randint_like.low_dtype")
-def random_integers(graph, low, high, *arguments, **keywords):
+def random_integers(graph: Graph, low: Extent, high: Extent, *arguments: Any, **keywords: object) -> Tensor:
     if isinstance(arguments and arguments[0], int):
         low, high = high, arguments[0]
-    if not all(isinstance(bound, int) for bound in (low, high)) or high - low > 1 << 24:
+    if not (isinstance(low, int) and isinstance(high, int)) or high - low > 1 << 24:
         return refuse("random integers of so wide a range are not supported")
     expected = result(graph)
     return cast(cast(uniform(graph, expected.shape) * float(high - low), "i64") + low, expected.dtype)
@@ -100,6 +103,7 @@ operator("randint", "randint_like")(lambda graph, *arguments, **keywords: random
 
 
 @operator("prims::normal")
-def prims_normal(graph, shape, *, mean=0.0, std=1.0, **keywords):
+def prims_normal(graph: Graph, shape: Sequence[Extent], *, mean: float = 0.0, std: float = 1.0,
+                 **keywords: object) -> Tensor:
     expected = result(graph)
     return cast(randn_of(graph, expected.shape) * float(std) + float(mean), expected.dtype)

@@ -2,49 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
 from freestone.torch.dtypes import wide
-from freestone.torch.expressions import cast, mean, reduce, reshape, scalar, total, unary, widen
+from freestone.torch.expressions import Graph, Tensor, cast, mean, reduce, reshape, scalar, total, unary, widen
 from freestone.torch.operators.registry import operator, result
-from freestone.torch.sizes import product
+from freestone.torch.sizes import Extent, product
+
+#: One, several, or all.
+Axes = int | Sequence[int] | None
 
 
-def axes_of(x, axes) -> list[int]:
+def axes_of(x: Tensor, axes: Axes) -> list[int]:
     """All where there are none."""
-    if not x.rank or axes is None or (isinstance(axes, (list, tuple)) and not axes):
+    if not x.rank or axes is None or (not isinstance(axes, int) and not axes):
         return list(range(x.rank))
-    return sorted(axis % x.rank for axis in (axes if isinstance(axes, (list, tuple)) else [axes]))
+    return sorted(axis % x.rank for axis in ([axes] if isinstance(axes, int) else axes))
 
 
 @operator("sum", "sum.dim_IntList")
-def sum_over(graph, x, axes=None, keep=False, *, dtype=None):
+def sum_over(graph: Graph, x: Tensor, axes: Axes = None, keep: bool = False, *,
+             dtype: torch.dtype | None = None) -> Tensor:
     name = result(graph).dtype
     return cast(total(cast(x, wide(name)), axes_of(x, axes), keep), name)
 
 
 @operator("prims::sum")
-def prims_sum(graph, x, axes, *, output_dtype=None):
+def prims_sum(graph: Graph, x: Tensor, axes: Sequence[int] | None, *,
+              output_dtype: torch.dtype | None = None) -> Tensor:
     return sum_over(graph, x, axes) if axes is None or axes else x
 
 
 @operator("mean", "mean.dim")
-def mean_over(graph, x, axes=None, keep=False, *, dtype=None):
+def mean_over(graph: Graph, x: Tensor, axes: Axes = None, keep: bool = False, *,
+              dtype: torch.dtype | None = None) -> Tensor:
     name = result(graph).dtype
     return cast(mean(cast(x, wide(name)), axes_of(x, axes), keep), name)
 
 
 @operator("prod", "prod.dim_int")
-def prod(graph, x, axis=None, keep=False, *, dtype=None):
+def prod(graph: Graph, x: Tensor, axis: int | None = None, keep: bool = False, *,
+         dtype: torch.dtype | None = None) -> Tensor:
     name = result(graph).dtype
     return cast(reduce("mul", cast(x, wide(name)), axes_of(x, axis), keep), name)
 
 
 @operator("amax")
-def amax(graph, x, axes=(), keep=False):
+def amax(graph: Graph, x: Tensor, axes: Axes = (), keep: bool = False) -> Tensor:
     return reduce("max", x, axes_of(x, axes), keep)
 
 
 @operator("amin")
-def amin(graph, x, axes=(), keep=False):
+def amin(graph: Graph, x: Tensor, axes: Axes = (), keep: bool = False) -> Tensor:
     return reduce("min", x, axes_of(x, axes), keep)
 
 
@@ -53,37 +65,37 @@ operator("min")(lambda graph, x: reduce("min", x, axes_of(x, None)))
 
 
 @operator("max.dim")
-def max_along(graph, x, axis, keep=False):
+def max_along(graph: Graph, x: Tensor, axis: int, keep: bool = False) -> list[Tensor]:
     return extremum(graph, x, axis, keep, True)
 
 
 @operator("min.dim")
-def min_along(graph, x, axis, keep=False):
+def min_along(graph: Graph, x: Tensor, axis: int, keep: bool = False) -> list[Tensor]:
     return extremum(graph, x, axis, keep, False)
 
 
-def extremum(graph, x, axis, keep, largest):
+def extremum(graph: Graph, x: Tensor, axis: int, keep: bool, largest: bool) -> list[Tensor]:
     if not x.rank:
         return [x, scalar(graph, 0, "i64")]
     return [reduce("max" if largest else "min", x, [axis], keep), position(x, axis, keep, largest)]
 
 
-def position(x, axis, keep, largest):
+def position(x: Tensor, axis: int, keep: bool, largest: bool) -> Tensor:
     ordered = cast(x, "u8") if x.dtype == "i1" else x
     return ordered.graph.apply("arg_reduce", [ordered], axis=axis % x.rank, largest=largest, keep=keep)
 
 
 @operator("argmax")
-def argmax(graph, x, axis=None, keep=False):
+def argmax(graph: Graph, x: Tensor, axis: int | None = None, keep: bool = False) -> Tensor:
     return flat_position(graph, x, axis, keep, True)
 
 
 @operator("argmin")
-def argmin(graph, x, axis=None, keep=False):
+def argmin(graph: Graph, x: Tensor, axis: int | None = None, keep: bool = False) -> Tensor:
     return flat_position(graph, x, axis, keep, False)
 
 
-def flat_position(graph, x, axis, keep, largest):
+def flat_position(graph: Graph, x: Tensor, axis: int | None, keep: bool, largest: bool) -> Tensor:
     shape = result(graph).shape
     if not x.rank:
         return scalar(graph, 0, "i64")
@@ -93,20 +105,20 @@ def flat_position(graph, x, axis, keep, largest):
 
 
 @operator("any", "any.dim", "any.dims")
-def any_of(graph, x, axes=None, keep=False):
+def any_of(graph: Graph, x: Tensor, axes: Axes = None, keep: bool = False) -> Tensor:
     return reduced_truth(graph, "or", x, axes, keep)
 
 
 @operator("all", "all.dim", "all.dims")
-def all_of(graph, x, axes=None, keep=False):
+def all_of(graph: Graph, x: Tensor, axes: Axes = None, keep: bool = False) -> Tensor:
     return reduced_truth(graph, "and", x, axes, keep)
 
 
-def reduced_truth(graph, kind, x, axes, keep):
+def reduced_truth(graph: Graph, kind: str, x: Tensor, axes: Axes, keep: bool) -> Tensor:
     return cast(reduce(kind, cast(x, "i1"), axes_of(x, axes), keep), result(graph).dtype)
 
 
-def spread(x, axes, correction, keep):
+def spread(x: Tensor, axes: Sequence[int], correction: float, keep: bool) -> tuple[Tensor, Tensor]:
     """Variance and mean. The mean of the squared distances from the mean: no cancellation."""
     center = mean(x, axes, True)
     distance = x - center
@@ -117,41 +129,45 @@ def spread(x, axes, correction, keep):
 
 
 @operator("var.correction")
-def var(graph, x, axes=None, *, correction=None, keepdim=False):
+def var(graph: Graph, x: Tensor, axes: Axes = None, *, correction: float | None = None,
+        keepdim: bool = False) -> Tensor:
     name = result(graph).dtype
     return cast(spread(cast(x, wide(name)), axes_of(x, axes), 1 if correction is None else correction, keepdim)[0], name)
 
 
 @operator("var_mean.correction")
-def var_mean(graph, x, axes=None, *, correction=None, keepdim=False):
+def var_mean(graph: Graph, x: Tensor, axes: Axes = None, *, correction: float | None = None,
+             keepdim: bool = False) -> list[Tensor]:
     name = result(graph, 0).dtype
     found = spread(cast(x, wide(name)), axes_of(x, axes), 1 if correction is None else correction, keepdim)
     return [cast(value, name) for value in found]
 
 
 @operator("prims::var")
-def prims_var(graph, x, axes, correction=1, *, output_dtype=None):
+def prims_var(graph: Graph, x: Tensor, axes: Axes, correction: float = 1, *,
+              output_dtype: torch.dtype | None = None) -> Tensor:
     return var(graph, x, axes, correction=correction)
 
 
 @operator("cumsum")
-def cumsum(graph, x, axis, *, dtype=None):
+def cumsum(graph: Graph, x: Tensor, axis: int, *, dtype: torch.dtype | None = None) -> Tensor:
     return scan(graph, "add", x, axis)
 
 
 @operator("cumprod")
-def cumprod(graph, x, axis, *, dtype=None):
+def cumprod(graph: Graph, x: Tensor, axis: int, *, dtype: torch.dtype | None = None) -> Tensor:
     return scan(graph, "mul", x, axis)
 
 
-def scan(graph, kind, x, axis):
+def scan(graph: Graph, kind: str, x: Tensor, axis: int) -> Tensor:
     name = result(graph).dtype
     x = cast(x, wide(name))
     return cast(x.graph.apply("cumulate", [x], kind=kind, axis=axis % x.rank) if x.rank else x, name)
 
 
 @operator("sort", "sort.stable")
-def sort(graph, x, *arguments, stable=None, dim=-1, descending=False):
+def sort(graph: Graph, x: Tensor, *arguments: Any, stable: bool | None = None, dim: int = -1,
+         descending: bool = False) -> list[Tensor]:
     if arguments and isinstance(arguments[0], bool) and len(arguments) == 3:
         arguments = arguments[1:]
     axis, descending = (list(arguments) + [dim, descending][len(arguments):])[:2]
@@ -162,23 +178,23 @@ def sort(graph, x, *arguments, stable=None, dim=-1, descending=False):
 
 
 @operator("topk")
-def topk(graph, x, k, axis=-1, largest=True, sorted=True):
+def topk(graph: Graph, x: Tensor, k: Extent, axis: int = -1, largest: bool = True, sorted: bool = True) -> list[Tensor]:
     if not x.rank:
         return [x, scalar(graph, 0, "i64")]
     return x.graph.apply_many(2, "top_k", [x], k=k, axis=axis % x.rank, largest=largest)
 
 
 @operator("_softmax")
-def softmax(graph, x, axis, half_to_float):
+def softmax(graph: Graph, x: Tensor, axis: int, half_to_float: bool) -> Tensor:
     return normalized(graph, "softmax", x, axis)
 
 
 @operator("_log_softmax")
-def log_softmax(graph, x, axis, half_to_float):
+def log_softmax(graph: Graph, x: Tensor, axis: int, half_to_float: bool) -> Tensor:
     return normalized(graph, "log_softmax", x, axis)
 
 
-def normalized(graph, kind, x, axis):
+def normalized(graph: Graph, kind: str, x: Tensor, axis: int) -> Tensor:
     name = result(graph).dtype
     if not x.rank:
         return reshape(normalized(graph, kind, reshape(x, [1]), 0), [])
@@ -186,13 +202,14 @@ def normalized(graph, kind, x, axis):
     return cast(x.graph.apply(kind, [x], axis=axis % x.rank), name)
 
 
-def is_read(graph, index: int) -> bool:
+def is_read(graph: Graph, index: int) -> bool:
     """Whether anything uses result `index` of the node."""
     return any(user.args[1] == index and user.users for user in graph.node.users)
 
 
 @operator("native_layer_norm")
-def layer_norm(graph, x, normalized_shape, weight, bias, epsilon):
+def layer_norm(graph: Graph, x: Tensor, normalized_shape: Sequence[Extent], weight: Tensor | None, bias: Tensor | None,
+               epsilon: float) -> list[Tensor]:
     name, first = x.dtype, x.rank - len(normalized_shape)
     axes = list(range(first, x.rank))
     x = widen(x)

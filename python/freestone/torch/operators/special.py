@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
-from freestone.torch.expressions import cast, equal, power, scalar, select, unary
+from freestone.torch.expressions import Tensor, cast, equal, power, scalar, select, unary
 from freestone.torch.operators.elementwise import FLOAT, sign_bit
 from freestone.torch.operators.registry import pointwise
 
 
-def polynomial(x, coefficients):
+def polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:
     """coefficients[0] + x*coefficients[1] + …, by Horner's rule."""
     total = scalar(x.graph, coefficients[-1], x.dtype)
     for coefficient in reversed(coefficients[:-1]):
@@ -17,14 +18,14 @@ def polynomial(x, coefficients):
     return total
 
 
-def in_double(function):
+def in_double(function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
     return lambda x: function(cast(x, "f64"))
 
 
-def logarithm(base):
+def logarithm(base: int) -> Callable[[Tensor], Tensor]:
     """Exact for the powers of the base."""
 
-    def function(x):
+    def function(x: Tensor) -> Tensor:
         quotient = unary("log", x) * (1 / math.log(base))
         whole = unary("round", quotient)
         return select(equal(power(scalar(x.graph, float(base), x.dtype), whole), x), whole, quotient)
@@ -47,7 +48,7 @@ _TAIL = ((6.58749161529837803e-4, 0.0160837851487422766, 0.125781726111229246, 0
           2.56852019228982242, 1.0))
 
 
-def scaled_error_complement(x):
+def scaled_error_complement(x: Tensor) -> Tensor:
     """e^(x²) erfc(x) for x from 1/2."""
     middle = polynomial(x, _MIDDLE[0]) / polynomial(x, _MIDDLE[1])
     z = 1 / (x * x)
@@ -55,7 +56,7 @@ def scaled_error_complement(x):
     return select(x > 4, tail, middle)
 
 
-def error_complement(x):
+def error_complement(x: Tensor) -> Tensor:
     size = unary("abs", x)
     # The square in two parts, of which the first is exact, since the exponential magnifies its error.
     rough = unary("trunc", size * 16) / 16
@@ -64,7 +65,7 @@ def error_complement(x):
     return select(size < 0.5, 1 - unary("erf", x), select(x < 0, 2 - large, large))
 
 
-def scaled_complement(x):
+def scaled_complement(x: Tensor) -> Tensor:
     size = unary("abs", x)
     square = unary("exp", x * x)
     large = scaled_error_complement(size)
@@ -75,7 +76,7 @@ pointwise("erfc prims::erfc special_erfc", in_double(error_complement), FLOAT)
 pointwise("special_erfcx prims::erfcx", in_double(scaled_complement), FLOAT)
 
 
-def inverse_error(x):
+def inverse_error(x: Tensor) -> Tensor:
     """Rational approximations of PyTorch's, then two steps of Newton."""
     size = unary("abs", x)
     rest = 1 - size
@@ -102,7 +103,7 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 _HARMONIC = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160)
 
 
-def log_gamma_of_positive(x):
+def log_gamma_of_positive(x: Tensor) -> Tensor:
     near = x < _STEPS
     product = x
     for step in range(1, _STEPS):
@@ -115,12 +116,12 @@ def log_gamma_of_positive(x):
     return select(equal(x, math.inf), math.inf, value)
 
 
-def half_turns(x):
+def half_turns(x: Tensor) -> Tensor:
     """π times the distance from the next integer."""
     return (x - unary("round", x)) * math.pi
 
 
-def log_gamma(x):
+def log_gamma(x: Tensor) -> Tensor:
     sine = unary("abs", unary("sin", half_turns(x)))
     reflected = math.log(math.pi) - unary("log", sine) - log_gamma_of_positive(1 - x)
     pole = equal(unary("floor", x), x)
@@ -128,7 +129,7 @@ def log_gamma(x):
     return select(x > 0, log_gamma_of_positive(x), select(unary("isnan", x), x, below))
 
 
-def digamma_of_positive(x):
+def digamma_of_positive(x: Tensor) -> Tensor:
     near = x < _STEPS
     z = select(near, x + _STEPS, x)
     square = 1 / (z * z)
@@ -139,7 +140,7 @@ def digamma_of_positive(x):
     return select(near, value - steps, value)
 
 
-def digamma(x):
+def digamma(x: Tensor) -> Tensor:
     below = digamma_of_positive(1 - x) - math.pi / unary("tan", half_turns(x))
     below = select(equal(unary("floor", x), x), math.nan, below)
     return select(x > 0, digamma_of_positive(x), select(equal(x, 0), -math.inf / x, below))
