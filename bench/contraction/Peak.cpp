@@ -2,8 +2,12 @@
 // and fed by loads, as in a micro-kernel with its panels in L1. The first moments, at a higher clock than is
 // sustainable, are not counted; time taken by other processes is, as for a contraction.
 //
-// `freestone-peak W` prints instead what so many threads reach at once, each on a CPU of its own, over what one does: with
-// multiply-adds on registers, fed by loads, and with a stream of memory. This is wall-clock time.
+// `freestone-peak W` prints instead what so many threads reach at once, each on a CPU of its own, over what one does:
+// with multiply-adds on registers, fed by loads, and with a stream of memory. This is wall-clock time.
+//
+// `freestone-peak W MIB [avx2]` prints the most that so many threads reached at once in some turns: with multiply-adds
+// on registers (of AVX2 alone, if asked), and reading so many MiB again and again, each thread its part. One thread's
+// is CPU time.
 
 #include "bench/PinToCpu.h"
 #include <algorithm>
@@ -11,6 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <functional>
 #include <thread>
@@ -122,8 +127,14 @@ static std::function<void()> makeStream() {
   };
 }
 
+/// Seconds that passed, or that the process computed.
+static double passed(bool isCpuTime) {
+  using namespace std::chrono;
+  return isCpuTime ? now() : duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
 /// Calls a second, the sum of all threads, which begin together and are counted while all of them run.
-static double measureTogether(int threads, const std::function<std::function<void()>()> &make) {
+static double measureTogether(int threads, const std::function<std::function<void()>()> &make, bool isCpuTime = false) {
   using Clock = std::chrono::steady_clock;
   std::atomic<int> ready = 0;
   std::vector<double> speeds(threads);
@@ -137,11 +148,12 @@ static double measureTogether(int threads, const std::function<std::function<voi
       while (ready < threads)
         ;
       auto runFor = [&](int milliseconds) {
-        auto begin = Clock::now(), now = begin;
+        auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
+        double begin = passed(isCpuTime);
         int64_t calls = 0;
-        for (; now - begin < std::chrono::milliseconds(milliseconds); now = Clock::now(), ++calls)
+        for (; Clock::now() < end; ++calls)
           run();
-        return static_cast<double>(calls) / std::chrono::duration<double>(now - begin).count();
+        return static_cast<double>(calls) / (passed(isCpuTime) - begin);
       };
       runFor(50);
       speeds[number] = runFor(200);
@@ -166,6 +178,45 @@ static double measureScaling(int threads, const std::function<std::function<void
   return ratios[ratios.size() / 2];
 }
 
+/// The sum of vectors; several sums, so that loads do not wait for additions.
+[[gnu::target("avx2"), gnu::noinline]] static float sumOf(const std::vector<float> &values) {
+  Vector8 sum[8] = {};
+  for (size_t i = 0; i + 64 <= values.size(); i += 64)
+#pragma clang loop unroll(full)
+    for (int part = 0; part < 8; ++part) {
+      Vector8 read;
+      std::memcpy(&read, values.data() + i + 8 * part, sizeof(read));
+      sum[part] += read;
+    }
+  float result = 0;
+  for (const Vector8 &value : sum)
+    result += value[0];
+  return result;
+}
+
+/// The most of some turns, since the shortest of some runs is what is compared with it.
+static double measureMost(int threads, const std::function<std::function<void()>()> &make) {
+  double most = 0;
+  for (int turn = 0; turn < 3; ++turn)
+    most = std::max(most, measureTogether(threads, make, /*isCpuTime=*/threads == 1));
+  return most;
+}
+
+static int printRates(int threads, size_t bytes, float (*chain)(int), double operations) {
+  constexpr int steps = 100000;
+  auto call = [](auto run) {
+    volatile float sink = run();
+    (void)sink;
+  };
+  double chains = measureMost(threads, [&] { return [=] { call([=] { return chain(steps); }); }; });
+  size_t count = std::max<size_t>(bytes / threads / sizeof(float), 1024);
+  double reads = measureMost(
+      threads, [&] { return [=, values = std::vector<float>(count, 1)] { call([&] { return sumOf(values); }); }; });
+  std::printf("%.1f GFLOP/s on registers\n", chains * operations * steps * 1e-9);
+  std::printf("%.1f GB/s read\n", reads * static_cast<double>(count * sizeof(float)) * 1e-9);
+  return 0;
+}
+
 static int printScaling(int threads, float (*chain)(int), float (*block)(int)) {
   auto make = [](float (*run)(int), int repeats) {
     return [=]() -> std::function<void()> {
@@ -188,6 +239,11 @@ int main(int argc, char **argv) {
   bool isWide = __builtin_cpu_supports("avx512f");
   if (!isWide && (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")))
     return 1;
+  if (argc > 2) {
+    isWide = isWide && argc == 3;
+    return printRates(std::max(1, std::atoi(argv[1])), std::strtoull(argv[2], nullptr, 10) << 20,
+                      isWide ? chain16 : chain8, 2.0 * (isWide ? 16 : 8) * sums);
+  }
   if (argc > 1)
     return printScaling(std::max(1, std::atoi(argv[1])), isWide ? chain16 : chain8, isWide ? block16 : block8);
   if (isWide) {

@@ -7,40 +7,8 @@ import argparse
 import pathlib
 
 import definitions
-import onnx
 import torch
-
-# Larger tensors are weights, whose data are removed; smaller ones may be shapes and axes.
-LARGEST_KEPT = 64
-
-
-def strip_weights(model):
-    """Removes the data of every large float initializer, keeping name, type and shape; also the exporter's traces."""
-    for tensor in model.graph.initializer:
-        count = 1
-        for dim in tensor.dims:
-            count *= dim
-        learned = "." in tensor.name and tensor.data_type == onnx.TensorProto.FLOAT
-        if count > LARGEST_KEPT or learned:
-            for field in ("raw_data", "float_data"):
-                tensor.ClearField(field)
-    for holder in [
-        model,
-        model.graph,
-        *model.graph.node,
-        *model.graph.input,
-        *model.graph.output,
-        *model.graph.value_info,
-    ]:
-        if hasattr(holder, "metadata_props"):
-            del holder.metadata_props[:]
-    for function in model.functions:
-        del function.metadata_props[:]
-        for node in function.node:
-            del node.metadata_props[:]
-    for tensor in model.graph.initializer:
-        del tensor.metadata_props[:]
-    return model
+from strip import strip_weights
 
 
 def export(module, example, shapes, names, optimize=True):

@@ -5,6 +5,7 @@
 
 import contextlib
 import io
+import json
 import pathlib
 import warnings
 
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 
 import networks
+import work
 
 FORMS = ("dynamo", "torchscript", "training")
 
@@ -59,8 +61,8 @@ def export_forms(name, folder):
 
 
 def write_inputs(name, folder):
-    """The arrays that processes without PyTorch read: inputs of a run, and a batch of a step with the axis of classes."""
-    files = [pathlib.Path(folder) / f"{name}.{what}.npz" for what in ("inputs", "batch")]
+    """What processes without PyTorch read: inputs of a run, a batch of a step with the axis of classes, and what both need."""
+    files = [pathlib.Path(folder) / f"{name}.{what}" for what in ("inputs.npz", "batch.npz", "work.json")]
     if all(file.exists() for file in files):
         return
     network = networks.NETWORKS[name]
@@ -68,3 +70,4 @@ def write_inputs(name, folder):
     np.savez(files[0], **networks.inputs(name, network.sizes[0]))
     # T5 has an input `target`.
     np.savez(files[1], **given, expected=target, axis=network.axis % (target.dim() + 1))
+    files[2].write_text(json.dumps({"run": work.of_run(name), "step": work.of_step(name)}))

@@ -297,3 +297,11 @@ def batch(name, number=1, seed=0):
         return given, torch.randn(shape)
     del shape[network.axis]
     return given, torch.randint(network.classes, shape)
+
+
+def loss(name, result, target):
+    """What training makes smaller."""
+    network = NETWORKS[name]
+    if network.classes is None:
+        return nn.functional.mse_loss(result, target)
+    return nn.functional.cross_entropy(result.movedim(network.axis, -1).flatten(0, -2), target.flatten())
