@@ -42,6 +42,14 @@ class Place:
     def kept_steps(self, target, precision):
         return self.store / f"{self.name}.steps.{target}.{precision}"
 
+    def rates(self):
+        """The folder with the rates of this machine, which are measured once for all that is compiled here."""
+        cache = self.store / "cache"
+        if not (cache / "machine").exists():
+            subprocess.run([BUILD / "bin" / "freestone", "machine", "--calibrate"], check=True, stdout=subprocess.DEVNULL,
+                           env=dict(os.environ, FREESTONE_CACHE_DIR=str(cache)))
+        return cache / "machine"
+
     def compiled(self, path, what, *arguments):
         """The path of what is compiled; where it is not there, another process makes it: this one's memory and CPUs are
         what is measured."""

@@ -9,6 +9,7 @@ import figures
 def compile_network(place, form, target):
     import freestone
 
+    place.rates()
     begin = time.perf_counter()
     program = freestone.compile(place.model(form), target=target, threads=1, cache=False)
     seconds = time.perf_counter() - begin

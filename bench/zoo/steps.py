@@ -49,6 +49,7 @@ def make_trainer(place, target, precision, threads):
 def compile_step(place, target, precision):
     """Compiling alone: the trainer is made again, with what the first one has kept."""
     shutil.rmtree(place.kept_steps(target, precision), ignore_errors=True)
+    shutil.copytree(place.rates(), place.kept_steps(target, precision) / "machine")
     begin = time.perf_counter()
     make_trainer(place, target, precision, 0)
     cold = time.perf_counter()
