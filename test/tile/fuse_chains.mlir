@@ -9,8 +9,8 @@
 // CHECK:         %[[BLOCK:.*]] = tile.group {
 // CHECK-NEXT:      %[[WIDE:.*]] = tile.compute [b, 96, h, w, 32]
 // CHECK:           %[[CLIPPED:.*]] = tile.compute [b, 96, h, w] {{.*}} ins(%[[WIDE]]
-// CHECK:           %[[ROWS:.*]] = tile.compute [b, 96, 1, h, w, 1, 3, 3] {{.*}} ins(%[[CLIPPED]]
-// CHECK:           %[[LAST:.*]] = tile.compute [b, 96, 1, h, w] {{.*}} ins(%[[ROWS]]
+// CHECK:           %[[ROWS:.*]] = tile.compute [b, 96, h, w, 1, 3, 3] {{.*}} ins(%[[CLIPPED]]
+// CHECK:           %[[LAST:.*]] = tile.compute [b, 96, h, w] {{.*}} ins(%[[ROWS]]
 // CHECK:           %[[NARROW:.*]] = tile.compute [b, 32, h, w, 96] {{.*}} ins(%[[LAST]]
 // CHECK-NOT:       graph.reshape
 // CHECK:           %[[SUM:.*]] = tile.compute [b, 32, h, w] {{.*}} ins(%{{.*}}

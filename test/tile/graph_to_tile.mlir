@@ -77,6 +77,20 @@ func.func @convolve(%x: !graph.tensor<[n, 8, 8, 8], f32>, %w: !graph.tensor<[16,
 
 // -----
 
+// The one channel of each group is no loop.
+// CHECK-DAG:   #[[IMAGE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4, d2 + d5 - 1, d3 + d6 - 1)>
+// CHECK-DAG:   #[[KERNEL:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)>
+// CHECK-LABEL: func.func @depthwise
+// CHECK:         %[[Y:.*]] = tile.compute [n, 8, 8, 8, 1, 3, 3] {{.*}} ins(%arg0 : #[[IMAGE]], %arg1 : #[[KERNEL]])
+// CHECK:         return %[[Y]]
+func.func @depthwise(%x: !graph.tensor<[n, 8, 8, 8], f32>, %w: !graph.tensor<[8, 1, 3, 3], f32>) -> !graph.tensor<[n, 8, 8, 8], f32> {
+  %y = graph.convolve %x, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 8
+       : !graph.tensor<[n, 8, 8, 8], f32>, !graph.tensor<[8, 1, 3, 3], f32>
+  return %y : !graph.tensor<[n, 8, 8, 8], f32>
+}
+
+// -----
+
 // Negative data-dependent indices count from the end; all are checked, and tile.read accesses no memory out of bounds.
 // CHECK-LABEL: func.func @gather
 // CHECK:         tile.compute [b, 16] [parallel, parallel] ins(%arg1 : #{{.*}}) reads(%arg0)

@@ -241,10 +241,10 @@ func.func @shared(%q: !graph.tensor<[b, 6, m, d], f32>, %k: !graph.tensor<[b, 2,
 
 // The weight gradient of a depthwise convolution reads pictures with padding as they are, though images and channels are
 // exchanged and merged.
-// CHECK:       #[[PICTURE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d0, d1, d2 + d5 - 1, d3 + d6 - 1)>
+// CHECK:       #[[PICTURE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d3, d0, 0, d1 + d4 - 1, d2 + d5 - 1)>
 // CHECK-LABEL: func.func @exchanged
 // CHECK:         %[[X:.*]] = graph.reshape %arg0
-// CHECK:         tile.compute [96, 1, 3, 3, n, 56, 56] {{.*}} ins(%[[X]] : #[[PICTURE]], %arg1 : {{.*}}) fill
+// CHECK:         tile.compute [96, 3, 3, n, 56, 56] {{.*}} ins(%[[X]] : #[[PICTURE]], %arg1 : {{.*}}) fill
 func.func @exchanged(%x: !graph.tensor<[n, 96, 56, 56], f32>, %g: !graph.tensor<[96, n, 56, 56], f32>) -> !graph.tensor<[1, 96, 3, 3], f32> {
   %split = graph.reshape %x : !graph.tensor<[n, 96, 56, 56], f32> -> !graph.tensor<[n, 96, 1, 56, 56], f32>
   %turned = graph.transpose %split [2, 1, 0, 3, 4] : !graph.tensor<[n, 96, 1, 56, 56], f32>

@@ -41,8 +41,6 @@ private:
   /// The channels of the operand and of the kernel at a point of the loops.
   std::pair<Expr, Expr> getChannels(ComputeBuilder &builder, unsigned reducedChannel);
   TypedAttr getZero() { return getScalarAttr(graph::getElementType(op.getOperand()), 0); }
-  unsigned getOutChannelLoop() { return leading.size() - 1; }
-
   graph::ConvolveOp op;
   PatternRewriter &rewriter;
   ArrayRef<Expr> operandShape, kernelShape, shape;
@@ -55,9 +53,12 @@ LogicalResult Convolution::findLeading() {
   std::optional<Expr> channels = shape[1].exactDiv(groups);
   if (!channels)
     return rewriter.notifyMatchFailure(op, "the number of channels is no multiple of the groups");
-  leading = {shape[0], groups, *channels};
-  if (op.getGroups() == 1)
-    leading.erase(leading.begin() + 1);
+  leading = {shape[0]};
+  if (op.getGroups() > 1)
+    leading.push_back(groups);
+  // The one channel of each group is no loop: the result needs no reshape, behind which readers would stand apart.
+  if (op.getGroups() == 1 || !channels->isConstant(1))
+    leading.push_back(*channels);
   return success();
 }
 
@@ -67,10 +68,10 @@ ConvolvedDim Convolution::getDim(unsigned dim) {
 }
 
 std::pair<Expr, Expr> Convolution::getChannels(ComputeBuilder &builder, unsigned reducedChannel) {
-  Expr in = builder.loop(reducedChannel), out = builder.loop(getOutChannelLoop());
+  Expr in = builder.loop(reducedChannel), first = builder.loop(1);
   if (op.getGroups() == 1)
-    return {in, out};
-  return {in + builder.loop(1) * kernelShape[1], out + builder.loop(1) * leading.back()};
+    return {in, first};
+  return {in + first * kernelShape[1], leading.size() == 2 ? first : builder.loop(2) + first * leading.back()};
 }
 
 FailureOr<Value> Convolution::sumWindows(ArrayRef<DenseWindow> windows) {
