@@ -1,5 +1,5 @@
-"""A program of a user's, which scripts/wheel checks by `mypy --strict`: the types that the package tells are those that it
-gives, and what the checker must refuse, which an unused `type: ignore` would show, is also refused in a run."""
+"""A program of a user's, which scripts/wheel checks by `mypy --strict`: the types that the package tells are those that
+it gives, and what the checker must refuse, which an unused `type: ignore` would show, is also refused in a run."""
 
 from __future__ import annotations
 

@@ -112,9 +112,10 @@ def asks_for_whole_graph() -> bool:
 def freestone(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
     """The backend that `torch.compile(model, backend="freestone", options={"weights": "kept"})` calls with each graph.
 
-    Returns a function of the graph's arguments; its results have the shapes and types that PyTorch's own would. The option
-    `weights` is "read", or "kept" where graphs that nothing differentiates keep packed copies of parameters and buffers.
-    Raises InvalidArgument for another option, and NotWhole where `fullgraph=True` asks for what can't be compiled.
+    Returns a function of the graph's arguments; its results have the shapes and types that PyTorch's own would. The
+    option `weights` is "read", or "kept" where graphs that nothing differentiates keep packed copies of parameters and
+    buffers. Raises InvalidArgument for another option, and a RuntimeError where `fullgraph=True` asks for what can't be
+    compiled.
     """
     given = {**options.pop("options", {}), **options}
     weights = given.pop("weights", "read")

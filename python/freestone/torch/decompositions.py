@@ -15,7 +15,7 @@ from freestone.torch.operators import OPERATORS
 def decompositions() -> dict[torch._ops.OpOverload, Callable[..., Any]]:
     from torch._decomp import decomposition_table
 
-    # PyTorch's table also has operators of higher order, which those take whom it says to take none.
+    # PyTorch's table also has operators of higher order, which its functions take, but do not say so.
     return {op: rule for op, rule in decomposition_table.items()  # type: ignore[misc]
             if op not in OPERATORS and not (isinstance(op, torch._ops.OpOverload) and op._opname in _IMPURE)}
 

@@ -116,7 +116,8 @@ def explain(model: Callable[..., object], *inputs: Any, **keywords: Any) -> Expl
     gradients are asked for, which operators are in it and which can't be. Compiles no code; what only code generation
     would refuse is not seen.
 
-    Calls the model, whose errors it raises, and resets Dynamo: what `torch.compile` has made in this process is made anew.
+    Calls the model, whose errors it raises, and resets Dynamo: what `torch.compile` has made in this process is made
+    anew.
     """
     graphs: list[GraphReport] = []
 

@@ -58,8 +58,8 @@ class Input:
 
 @dataclasses.dataclass
 class Output:
-    """An output of the graph that is none of its own memory: the "same" as another output, an "argument", a "size", or a
-    "constant". `value` is the number of that output or argument, the size as an expression, or the constant."""
+    """An output of the graph that has no memory of its own: the "same" as another output, an "argument", a "size", or
+    a "constant". `value` is the number of that output or argument, the size as an expression, or the constant."""
 
     kind: str
     value: Any
@@ -183,11 +183,10 @@ class Signature:
                 if (known.node.expr, is_argument) in seen:
                     continue
                 seen.add((known.node.expr, is_argument))
-                environment = known.node.shape_env
-                assert environment is not None
                 for symbol in expression(known).free_symbols:
                     if is_argument or symbol.name in self.symbols or rounding(symbol.name) is not None:
-                        needed.setdefault(symbol.name, environment)
+                        assert known.node.shape_env is not None
+                        needed.setdefault(symbol.name, known.node.shape_env)
         for name, environment in needed.items():
             self._need(name, environment)
 

@@ -67,7 +67,7 @@ class Size:
 #: A size, known or of symbols.
 Extent = int | Size
 Shape = list[Extent]
-#: As PyTorch has it.
+#: A size as PyTorch has it.
 TorchSize = int | torch.SymInt
 _Each = TypeVar("_Each", bound=Extent)
 

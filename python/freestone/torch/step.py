@@ -40,11 +40,12 @@ class Step:
     """A compiled training step; `compile_step` makes it.
 
     Calls take a batch, the arguments of the model and then what the loss takes besides the model's result, and return
-    the loss, a new tensor of rank 0, without gradient, that is computed when the call returns. Parameters, buffers and the optimizer's state are updated
-    where PyTorch has them, so that `state_dict` of both works; gradients are not kept. The learning rates of the
-    optimizer's groups may change from step to step. What else the step depends on (modes of modules, `requires_grad`,
-    autocast, other options of the optimizer, which tensors these are) is looked at in each call, and compiled anew if it
-    differs. Calls update the same tensors, so that only one thread may call a step at a time.
+    the loss, a new tensor of rank 0, without gradient, that is computed when the call returns. Parameters, buffers and
+    the optimizer's state are updated where PyTorch has them, so that `state_dict` of both works; gradients are not kept.
+    The learning rates of the optimizer's groups may change from step to step. What else the step depends on (modes of
+    modules, `requires_grad`, autocast, other options of the optimizer, which tensors these are) is looked at in each
+    call, and compiled anew if it differs. Calls update the same tensors, so that only one thread may call a step at a
+    time.
     """
 
     def __init__(self, model: torch.nn.Module, loss_fn: Callable[..., torch.Tensor],
@@ -96,8 +97,8 @@ def compile_step(model: torch.nn.Module, loss_fn: Callable[..., torch.Tensor],
     has met a second size. `loss_fn` gives a tensor of rank 0. All tensors are on the CPU, of booleans, integers or
     float16, bfloat16, float32 and float64.
 
-    Raises InvalidArgument where `model` or `optimizer` is none, and calls where an element of the batch is no tensor. Calls
-    that compile raise Unsupported, with the operator that can't be compiled.
+    Raises InvalidArgument where `model` or `optimizer` is none; so does a call where an element of the batch is no
+    tensor. Calls that compile raise Unsupported, with the operator that can't be compiled.
     """
     if not isinstance(model, torch.nn.Module):
         raise InvalidArgument(f"model is a torch.nn.Module, not {type(model).__name__}")
