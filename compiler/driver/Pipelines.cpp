@@ -59,6 +59,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   fusion.maps = switches.fuseMaps;
   fusion.siblings = switches.fuseSiblings;
   fusion.connect = switches.connect;
+  fusion.orderMaps = switches.orderMaps;
+  fusion.longRows = switches.longRows;
   tile::GraphToTileOptions lowering;
   lowering.residueClasses = switches.residueClasses;
   functions.addPass(tile::createSumIntoScatters({switches.scattersInPlace}));
@@ -67,7 +69,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   functions.addPass(tile::createGraphToTile(lowering));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));
-  functions.addPass(tile::createInlineProducers({switches.inlineProducers, switches.fusePools}));
+  functions.addPass(tile::createInlineProducers({switches.inlineProducers, switches.fusePools, switches.factorSums}));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createFuse(fusion));
   passes.addPass(tile::createChooseLayouts(layouts));

@@ -10,8 +10,11 @@ struct Switches {
   bool append = true;
   bool reassociate = true;
   bool inlineProducers = true;
+  bool factorSums = true;
   bool fuseEpilogues = true;
   bool fuseRows = true;
+  bool orderMaps = true;
+  bool longRows = true;
   bool fuseMaps = true;
   bool fuseSiblings = true;
   bool connect = true;
@@ -65,7 +68,8 @@ struct Switches {
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overwriteOperands = switches.selectBranches = switches.integerProducts =
-          switches.scanProducts = switches.fuseChains = switches.narrowWaits = switches.reuseMemory = false;
+          switches.scanProducts = switches.fuseChains = switches.narrowWaits = switches.reuseMemory =
+          switches.factorSums = switches.orderMaps = switches.longRows = false;
     return switches;
   }
 };
@@ -84,8 +88,13 @@ inline constexpr SwitchInfo switchTable[] = {
     {"reassociate", &Switches::reassociate, "reassociated",
      "sums of a product's weighted elements are taken of the other product that these weights have made"},
     {"inline", &Switches::inlineProducers, "inlined", "computes that only map elements go into their consumers"},
+    {"factor-sums", &Switches::factorSums, "factored_sums", "sums that differ by a factor are computed once"},
     {"epilogues", &Switches::fuseEpilogues, "epilogues", "contractions carry what follows on their elements"},
     {"rows", &Switches::fuseRows, "rows", "reductions over the same rows are passes of one program"},
+    {"order-maps", &Switches::orderMaps, "ordered_maps",
+     "maps go along the rows of the reductions whose results they read, such as those of a batch's statistics"},
+    {"long-rows", &Switches::longRows, "long_rows",
+     "passes over rows that only short runs keep in the cache are one program where long rows lose nothing"},
     {"maps", &Switches::fuseMaps, "maps", "elementwise computes over the same loops are one program"},
     {"siblings", &Switches::fuseSiblings, "siblings", "reductions that read the same elements are one program"},
     {"connect", &Switches::connect, "connected",

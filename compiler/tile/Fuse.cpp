@@ -10,6 +10,7 @@
 #include "compiler/tile/MakeGroup.h"
 #include "compiler/tile/Reachability.h"
 #include "compiler/tile/RewriteLoops.h"
+#include "compiler/tile/RowOrder.h"
 
 namespace freestone::tile {
 #define GEN_PASS_DEF_FUSE
@@ -49,10 +50,12 @@ struct Group {
 class Fuser {
 public:
   /// Fuses edges of the `wanted` kinds.
-  Fuser(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted);
+  Fuser(func::FuncOp function, const RowLengths &lengths, std::array<bool, edgeKinds> wanted);
 
   void fuse();
   int64_t getFused(EdgeKind kind) const { return fused[static_cast<unsigned>(kind)]; }
+  /// Edges between passes over rows that are in the cache in short runs alone.
+  int64_t getLongRows() const { return longRows; }
   std::deque<Members> getGroups();
 
 private:
@@ -62,7 +65,7 @@ private:
   bool isCompatible(const Group &producer, const Group &consumer);
   bool areEdgesCompatible(const Group &joined);
   bool followsAnchor(const Group &joined);
-  bool fitsRows(const Group &joined);
+  RowLengths::Fit fitRows(const Group &joined);
   bool isWorthOneTile(const Group &producer, const Group &consumer);
   bool makesCycle(const Group &a, const Group &b) { return hasDetour(a, b) || hasDetour(b, a); }
   bool hasDetour(const Group &from, const Group &to) {
@@ -72,9 +75,10 @@ private:
 
   Reachability paths;
   TypicalSizes sizes;
-  int64_t cacheBytes;
+  const RowLengths &lengths;
   std::array<bool, edgeKinds> wanted;
   std::array<int64_t, edgeKinds> fused = {};
+  int64_t longRows = 0;
   SmallVector<std::unique_ptr<Group>> groups;
   DenseMap<Operation *, Group *> groupOf;
   SmallVector<Edge> edges;
@@ -98,8 +102,8 @@ bool isWeightedSum(ComputeOp op) {
          !isWeightOnly(rows) && (!isa<BlockArgument>(rows) || isReadAlong(rows, op));
 }
 
-Fuser::Fuser(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted)
-    : paths(function.getBody().front(), SizeOrder(function.getBody().front())), sizes(function), cacheBytes(cacheBytes),
+Fuser::Fuser(func::FuncOp function, const RowLengths &lengths, std::array<bool, edgeKinds> wanted)
+    : paths(function.getBody().front(), SizeOrder(function.getBody().front())), sizes(function), lengths(lengths),
       wanted(wanted) {
   for (auto op : function.getBody().front().getOps<ComputeOp>()) {
     // Computes with data-dependent reads have an emitter of their own; those of weights alone are hoisted.
@@ -225,20 +229,14 @@ bool Fuser::followsAnchor(const Group &joined) {
 constexpr int64_t mostInOneTile = 8192;
 
 /// A row's intermediates must stay in the cache, or fusion saves nothing.
-bool Fuser::fitsRows(const Group &joined) {
+RowLengths::Fit Fuser::fitRows(const Group &joined) {
   if (!joined.rows)
-    return true;
+    return RowLengths::Fit::typically;
   if (*joined.rows == 0 && llvm::any_of(joined.members, [](ComputeOp member) {
         return getRowLength(member, 0).asConstant().value_or(0) > mostInOneTile && !member.getNumReductions();
       }))
-    return false;
-  int64_t bytes = 0;
-  for (ComputeOp member : joined.members)
-    for (Type result : member.getResultTypes()) {
-      auto type = cast<graph::TensorType>(result);
-      bytes += sizes.getBytes(type.withShape(type.getShape().drop_front(*joined.rows)));
-    }
-  return bytes <= cacheBytes / 2;
+    return RowLengths::Fit::never;
+  return lengths.fit(llvm::to_vector(joined.members), *joined.rows);
 }
 
 /// A program without rows is a single tile for one worker. If only scalars pass from one group to the other, fusion
@@ -271,10 +269,13 @@ bool Fuser::tryFuse(const Edge &edge) {
                   : joined.anchor  ? EdgeKind::epilogue
                   : joined.rows    ? EdgeKind::row
                                    : EdgeKind::map;
-  if (!wanted[static_cast<unsigned>(kind)] || !areEdgesCompatible(joined) || !followsAnchor(joined) ||
-      !fitsRows(joined) || (joined.rows == 0 && !isWorthOneTile(*producer, *consumer)) ||
+  if (!wanted[static_cast<unsigned>(kind)] || !areEdgesCompatible(joined) || !followsAnchor(joined))
+    return false;
+  RowLengths::Fit fit = fitRows(joined);
+  if (fit == RowLengths::Fit::never || (joined.rows == 0 && !isWorthOneTile(*producer, *consumer)) ||
       makesCycle(*producer, *consumer))
     return false;
+  longRows += fit == RowLengths::Fit::inShortRuns;
   paths.unite(producer->members.front(), consumer->members.front());
   for (ComputeOp member : consumer->members)
     groupOf[member] = producer;
@@ -308,8 +309,12 @@ public:
   void runOnOperation() override {
     if (epilogues)
       permuteAnchors();
-    Fuser fuser(getOperation(), cacheBytes, {epilogues, rows, maps, siblings});
+    RowLengths lengths(TypicalSizes(getOperation()), cacheBytes, longRows);
+    if (rows && orderMaps)
+      count(getOperation(), "ordered_maps", orderMapsByRows(getOperation(), lengths));
+    Fuser fuser(getOperation(), lengths, {epilogues, rows, maps, siblings});
     fuser.fuse();
+    count(getOperation(), "long_rows", fuser.getLongRows());
     for (auto [kind, name] : llvm::enumerate(std::array<StringRef, edgeKinds>{"epilogues", "rows", "maps", "siblings"}))
       count(getOperation(), name, fuser.getFused(static_cast<EdgeKind>(kind)));
     std::deque<Members> groups = fuser.getGroups();

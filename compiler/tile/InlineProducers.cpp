@@ -4,6 +4,7 @@
 #include "compiler/plan/ConvolutionForm.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
+#include "compiler/tile/FactorSums.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -47,7 +48,7 @@ private:
   TypicalSizes typicalSizes;
   /// True while copies are inlined into consumers as index maps, before all other inlining.
   bool settlesCopies = false;
-  int64_t inlined, permuted, factored;
+  int64_t inlined, permuted, factored, factoredSums;
 };
 
 /// Whether the memory index of a contraction's operand is linear in the loops of rows, columns and sums. Batch loops
@@ -400,6 +401,15 @@ bool InlineProducers::visit(ComputeOp consumer) {
       return true;
   if (inlineTables(consumer))
     return true;
+  OpBuilder builder(consumer);
+  FailureOr<Value> scaled = failure();
+  if (factorSums)
+    scaled = factorSum(builder, consumer);
+  if (succeeded(scaled)) {
+    replace(consumer, ValueRange(*scaled));
+    ++factoredSums;
+    return true;
+  }
   for (unsigned input = 0; input < consumer.getInputs().size(); ++input)
     if (factorOut(consumer, input))
       return true;
@@ -435,7 +445,7 @@ void InlineProducers::runOnOperation() {
     return;
   sizes = getSizeBounds(getOperation());
   typicalSizes = TypicalSizes(getOperation());
-  inlined = permuted = factored = 0;
+  inlined = permuted = factored = factoredSums = 0;
   for (bool settles : {false, true}) {
     settlesCopies = settles;
     if (failed(settle())) {
@@ -447,6 +457,7 @@ void InlineProducers::runOnOperation() {
   count(getOperation(), "inlined", inlined);
   count(getOperation(), "permuted", permuted);
   count(getOperation(), "factored", factored);
+  count(getOperation(), "factored_sums", factoredSums);
 }
 
 } // namespace

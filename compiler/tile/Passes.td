@@ -164,12 +164,14 @@ def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> 
     consumer. Elementwise computes are inlined into a single consumer if this recomputes nothing, or into all consumers
     if they read one tensor that is in memory anyway. Epilogues stay with their contraction, except between a
     convolution and the pooling of its pixels. Contractions accept only index maps that stay linear: a transposition of
-    their result permutes their loops, a constant factor of an operand moves to the result. Reductions and gathers of
-    rows are not permuted if their reads would become strided: then their results are transposed. Counts `inlined`,
-    `permuted`, `factored`.
+    their result permutes their loops, a constant factor of an operand moves to the result. So does a factor that is
+    equal for all elements of a sum, if these are summed without it as well. Reductions and gathers of rows are not
+    permuted if their reads would become strided: then their results are transposed. Counts `inlined`, `permuted`,
+    `factored`, `factored_sums`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">,
-                 Option<"pools", "pools", "bool", "true", "What pools a convolution takes what comes between">];
+                 Option<"pools", "pools", "bool", "true", "What pools a convolution takes what comes between">,
+                 Option<"factorSums", "factor-sums", "bool", "true", "Multiply sums rather than their elements">];
 }
 
 def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
@@ -180,14 +182,19 @@ def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
     are fused in the order of saved bytes, unless this makes a cycle, a row exceeds the cache, or much work would be
     left to a single tile. Then groups of contractions over the same rows and columns and of those that sum their results
     are connected by tiles (attention). Where results are also read behind the sums, as by gradients, these readers are
-    connected as well, and compute them again. Counts edges by kind, `epilogues`, `rows`, `maps` and `siblings`,
-    connections as `connected`, and `groups`.
+    connected as well, and compute them again. A map of elements and of what reductions over rows of them gave, such as
+    a normalization by the statistics of a batch, first takes the order of the reductions' loops, so that both are passes
+    over the same rows. Rows whose length only a run tells are assumed to be short where being long costs nothing. Counts
+    edges by kind, `epilogues`, `rows`, `maps` and `siblings`, connections as `connected`, and `groups`; maps in another
+    order as `ordered_maps`, and edges of rows that are short in some runs alone as `long_rows`.
   }];
   let options = [Option<"epilogues", "epilogues", "bool", "true", "Fuse contractions with the computes that follow on their elements">,
                  Option<"rows", "rows", "bool", "true", "Fuse computes over the same rows as a reduction">,
                  Option<"maps", "maps", "bool", "true", "Fuse elementwise computes over the same loops">,
                  Option<"siblings", "siblings", "bool", "true", "Fuse reductions that read the same elements">,
                  Option<"connect", "connect", "bool", "true", "Connect contractions by tiles">,
+                 Option<"orderMaps", "order-maps", "bool", "true", "Permute maps as the reductions that they read">,
+                 Option<"longRows", "long-rows", "bool", "true", "Assume that rows are short whose length a run tells">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "Size of a worker's cache (L2)">];
 }
 

@@ -45,6 +45,8 @@ SWITCHES = {
 # test/training/switches.py tests those of training steps.
 OF_TRAINING = {"siblings", "state-layouts", "split-reductions", "residue-classes", "weight-gradients", "windows",
                "dot-products", "shorten-live-ranges", "donate"}
+# test/training/batch_norms.py tests those of normalizations in training.
+OF_NORMS = {"factor-sums", "order-maps", "long-rows"}
 # test/codegen/integer_products.py and integer_convolutions.py test those of integers.
 OF_INTEGERS = {"pair-products", "integer-products"}
 # test/driver/scatters.py tests that of scatters.
@@ -94,7 +96,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS
+    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

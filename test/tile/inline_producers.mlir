@@ -275,3 +275,35 @@ func.func @outside_changes(%x: !graph.tensor<[3, n, 64], f32>, %w: !graph.tensor
        : !graph.tensor<[n, 3, 8, 8], f32>, !graph.tensor<[4, 3, 3, 3], f32>
   return %y : !graph.tensor<[n, 4, 8, 8], f32>
 }
+
+// -----
+
+// A sum whose elements are those of another one times what is equal for all of them is that sum, times this. Otherwise the
+// factor stays.
+// CHECK-LABEL: func.func @factors
+// CHECK-SAME:    factored_sums = 1 : i64
+// CHECK:         %[[SUM:.*]] = tile.compute [n, k] [parallel, reduction] ins(%arg0 : {{.*}}, %arg1 : {{.*}})
+// CHECK:         tile.compute [n] [parallel] ins(%[[SUM]] : {{.*}}, %arg2 : {{.*}})
+// CHECK-LABEL: func.func @factor_alone
+// CHECK-NOT:     factored_sums
+// CHECK:         tile.compute [n, k] [parallel, reduction] ins(%arg0 : {{.*}}, %arg1 : {{.*}})
+// CHECK-NOT:     tile.compute
+func.func @factors(%x: !graph.tensor<[n, k], f32>, %y: !graph.tensor<[n, k], f32>, %v: !graph.tensor<[n], f32>)
+    -> (!graph.tensor<[n], f32>, !graph.tensor<[n], f32>) {
+  %e = graph.unary exp %x : !graph.tensor<[n, k], f32>
+  %p = graph.binary mul %e, %y : !graph.tensor<[n, k], f32>
+  %s = graph.reduce add %p axes [1] : !graph.tensor<[n, k], f32>
+  %w = graph.broadcast %v dims [0] : !graph.tensor<[n], f32> -> !graph.tensor<[n, k], f32>
+  %f = graph.unary exp %x : !graph.tensor<[n, k], f32>
+  %d = graph.binary mul %f, %w : !graph.tensor<[n, k], f32>
+  %q = graph.binary mul %d, %y : !graph.tensor<[n, k], f32>
+  %t = graph.reduce add %q axes [1] : !graph.tensor<[n, k], f32>
+  return %s, %t : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
+}
+func.func @factor_alone(%x: !graph.tensor<[n, k], f32>, %v: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> {
+  %e = graph.unary exp %x : !graph.tensor<[n, k], f32>
+  %w = graph.broadcast %v dims [0] : !graph.tensor<[n], f32> -> !graph.tensor<[n, k], f32>
+  %d = graph.binary mul %e, %w : !graph.tensor<[n, k], f32>
+  %t = graph.reduce add %d axes [1] : !graph.tensor<[n, k], f32>
+  return %t : !graph.tensor<[n], f32>
+}
