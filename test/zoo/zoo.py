@@ -39,6 +39,16 @@ SIZES = {
 WORDS = 20000
 
 
+def with_weights(name):
+    model = fill.fill(onnx.load(HERE / f"{name}.onnx"))
+    for tensor in model.graph.initializer:
+        # T5 divides products of queries and keys by nothing: with weights of this variance softmax would choose one word,
+        # and which one hangs on roundings.
+        if name.startswith("t5") and list(tensor.dims) == [512, 512]:
+            tensor.raw_data = (np.frombuffer(tensor.raw_data, "<f4") / 3).astype("<f4").tobytes()
+    return model
+
+
 def words(given):
     return given.get("target", given.get("tokens")) % 1000, 2
 
@@ -115,7 +125,7 @@ def main():
         begin = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "model.onnx"
-            onnx.save(fill.fill(onnx.load(HERE / f"{name}.onnx")), path)
+            onnx.save(with_weights(name), path)
             try:
                 told = descend(path, network, sizes, random) if form == "training" else compare(path, sizes, random)
             except (AssertionError, freestone.Error) as error:
