@@ -56,7 +56,8 @@ class ValueInfo(ctypes.Structure):
 
 class InstanceOptions(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("threads", ctypes.c_int32), ("unused", ctypes.c_uint64 * 12),
-                ("queue_depth", ctypes.c_int32), ("switched_off", ctypes.c_uint32)]
+                ("queue_depth", ctypes.c_int32), ("switched_off", ctypes.c_uint32), ("crew", ctypes.c_void_p),
+                ("assume_busy", ctypes.c_int32)]
 
 
 class Counters(ctypes.Structure):
@@ -87,6 +88,9 @@ class Counters(ctypes.Structure):
             "borrowed",
             "entries",
             "host_calls",
+            "claiming_runs",
+            "steals",
+            "preemptions",
         )
     ]
 
@@ -110,14 +114,15 @@ def compile_model(model, artifact, *options):
 class Model:
     """One artifact with one instance of its own."""
 
-    def __init__(self, path, threads=1, switched_off=0):
+    def __init__(self, path, threads=1, switched_off=0, assume_busy=False):
         self.runtime = ctypes.CDLL(str(build_folder() / "lib" / "libfreestone_runtime.so"))
         self.runtime.freestone_last_error.restype = ctypes.c_char_p
         for name in ("input", "output"):
             getattr(self.runtime, f"freestone_artifact_{name}_count").restype = ctypes.c_size_t
         self.artifact, self.instance = ctypes.c_void_p(), ctypes.c_void_p()
         self._call("artifact_load", os.fsencode(path), None, ctypes.byref(self.artifact))
-        options = InstanceOptions(ctypes.sizeof(InstanceOptions), threads, switched_off=switched_off)
+        options = InstanceOptions(ctypes.sizeof(InstanceOptions), threads, switched_off=switched_off,
+                                  assume_busy=assume_busy)
         self._call("instance_create", self.artifact, ctypes.byref(options), ctypes.byref(self.instance))
         self.inputs, self.outputs = self._values("input"), self._values("output")
         self.bound = {}

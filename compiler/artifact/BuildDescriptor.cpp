@@ -192,10 +192,11 @@ std::vector<runtime::Phase> describePhases(ProgramOp program, const SizeSlots &s
     phase.begin = beginsTogether(op) ? runtime::Phase::Begin::Together : runtime::Phase::Begin::Apart;
     llvm::SmallSetVector<int64_t, 8> touched;
     for (SpaceOp space : op.getSpaces()) {
-      phase.spaces.push_back(
-          {slots.of(space.getTiles().getExpr()), slots.of(space.getTime().getExpr()),
-           static_cast<int64_t>(space.getDeal().value_or(0)),
-           space.needsWorker0() ? runtime::Space::Dealing::Evenly : runtime::Space::Dealing::ByTime});
+      phase.spaces.push_back({slots.of(space.getTiles().getExpr()), slots.of(space.getTime().getExpr()),
+                              static_cast<int64_t>(space.getDeal().value_or(0)),
+                              space.needsWorker0() ? runtime::Space::Dealing::Evenly
+                              : op.getClaimed()    ? runtime::Space::Dealing::Claimed
+                                                   : runtime::Space::Dealing::ByTime});
       phase.program += (phase.program.empty() ? "" : ", ") + space.getProgram().str();
       for (Value operand : space->getOperands())
         touched.insert(buffers.lookup(operand));

@@ -116,6 +116,7 @@ void addTaskPipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(task::createOverwriteOperands({options.switches.overwriteOperands}));
   passes.nest<task::ProgramOp>().addPass(task::createPlanMemory({options.switches.reuseMemory}));
   passes.nest<task::ProgramOp>().addPass(task::createNarrowWaits({options.switches.narrowWaits}));
+  passes.addPass(task::createClaimPhases({options.switches.claimPhases, options.target}));
 }
 
 void addOrderCheck(OpPassManager &passes, const Options &options) {

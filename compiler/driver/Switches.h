@@ -54,6 +54,7 @@ struct Switches {
   bool overwriteOperands = true;
   bool reuseMemory = true;
   bool narrowWaits = true;
+  bool claimPhases = true;
 
   /// At level 0 only optimizations that reduce the number of programs are on.
   static constexpr Switches forLevel(int level) {
@@ -68,8 +69,8 @@ struct Switches {
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overwriteOperands = switches.selectBranches = switches.integerProducts =
-          switches.scanProducts = switches.fuseChains = switches.narrowWaits = switches.reuseMemory =
-          switches.factorSums = switches.orderMaps = switches.longRows = false;
+          switches.scanProducts = switches.fuseChains = switches.narrowWaits = switches.claimPhases =
+          switches.reuseMemory = switches.factorSums = switches.orderMaps = switches.longRows = false;
     return switches;
   }
 };
@@ -161,6 +162,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "results lie over operands that die where they are made"},
     {"narrow-waits", &Switches::narrowWaits, "narrowed",
      "workers wait for those alone that made the rows or images that they read"},
+    {"claimed", &Switches::claimPhases, "claimed",
+     "on a busy machine workers take tiles that others have not begun"},
     {"reuse-memory", &Switches::reuseMemory, "reused", "intermediates take the bytes of those that are done"},
 };
 

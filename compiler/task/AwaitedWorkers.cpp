@@ -44,7 +44,7 @@ Dealing Dealing::randomly(ProgramOp program, int64_t workers, Valuation valueOf,
 }
 
 AwaitedWorkers::AwaitedWorkers(ProgramOp program, const Dealing &dealing, ArrayRef<int64_t> offsets,
-                               Dealing::Valuation valueOf)
+                               Dealing::Valuation valueOf, bool claims)
     : workers(dealing.getNumWorkers()) {
   SmallVector<PhaseOp, 8> phases = program.getPhases();
   wide.resize(phases.size());
@@ -58,6 +58,10 @@ AwaitedWorkers::AwaitedWorkers(ProgramOp program, const Dealing &dealing, ArrayR
     for (int64_t before : phase.getAwaitedWindows()) {
       auto &own = ranges[{number, before}];
       own.resize(dealing.getNumWorkers());
+      if (claims && (phase.getClaimed() || phases[before].getClaimed())) {
+        llvm::fill(own, runtime::WorkerRange{0, static_cast<int32_t>(workers)});
+        continue;
+      }
       SmallVector<Meeting, 2> meetings = findMeetings(phase, phases[before]).value_or(SmallVector<Meeting, 2>());
       for (const Meeting &meeting : meetings)
         for (auto [worker, range] : llvm::enumerate(own)) {

@@ -33,8 +33,9 @@ private:
 /// For whom workers wait at the windows of a program, at given sizes, deals and offsets of arena buffers: as in a run.
 class AwaitedWorkers {
 public:
-  AwaitedWorkers(ProgramOp program, const Dealing &dealing, llvm::ArrayRef<int64_t> offsets,
-                 Dealing::Valuation valueOf);
+  /// `claims`: in a run that lets workers claim tiles.
+  AwaitedWorkers(ProgramOp program, const Dealing &dealing, llvm::ArrayRef<int64_t> offsets, Dealing::Valuation valueOf,
+                 bool claims = false);
 
   /// By phases: those that wait for all workers, since memory is taken again.
   const llvm::BitVector &getWide() const { return wide; }

@@ -236,8 +236,9 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
     counts[symbol] = results.front();
   }
   OpBuilder::InsertionGuard guard(builder);
-  auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), builder.getDenseI64ArrayAttr({}),
-                               DenseI64ArrayAttr(), DenseI64ArrayAttr(), builder.getDenseI64ArrayAttr({}), binds);
+  auto phase =
+      PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), builder.getDenseI64ArrayAttr({}),
+                      DenseI64ArrayAttr(), DenseI64ArrayAttr(), builder.getDenseI64ArrayAttr({}), binds, UnitAttr());
   builder.createBlock(&phase.getBody());
   SmallVector<Attribute> sizeAttrs;
   for (sym::Expr size : call.getSizes())
@@ -274,7 +275,7 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
   OpBuilder::InsertionGuard guard(builder);
   DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({});
   auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, DenseI64ArrayAttr(),
-                               DenseI64ArrayAttr(), none, StringAttr());
+                               DenseI64ArrayAttr(), none, StringAttr(), UnitAttr());
   builder.createBlock(&phase.getBody());
   sym::Expr zero = sym::Expr::constant(builder.getContext(), 0);
   auto unknown = [&](size_t count) {

@@ -101,6 +101,8 @@ private:
 
   void addOperand(SpaceOp space, Value operand, Attribute elements, bool write) {
     Place place = places.lookup(operand);
+    // Tiles that are claimed may be those of any worker.
+    std::optional<int64_t> deal = space.getParentOp().getClaimed() ? std::nullopt : space.getDeal();
     for (int64_t worker = 0; worker < workers; ++worker) {
       int64_t first = dealing.of(space)[worker], last = dealing.of(space)[worker + 1];
       if (first == last)
@@ -118,7 +120,7 @@ private:
         begin = std::min(first * step, place.bytes);
         end = std::min(last * step, place.bytes);
       }
-      addAccess(place, worker, begin, end, write, count != nullptr, space.getDeal());
+      addAccess(place, worker, begin, end, write, count != nullptr, deal);
     }
   }
 

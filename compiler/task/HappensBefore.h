@@ -16,7 +16,7 @@ struct Access {
   /// Counted through the whole execution.
   int64_t space;
   int64_t worker;
-  /// Nothing for what is read by all workers, or written by worker 0, without tiles.
+  /// Nothing for what is claimed, read by all workers, or written by worker 0 without tiles.
   std::optional<int64_t> deal;
   /// Index of the program's buffer; the number of buffers stands for the sizes determined at run time, greater ones for
   /// how tiles are dealt behind the phases that determine them.

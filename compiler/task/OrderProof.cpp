@@ -68,10 +68,12 @@ void OrderProof::add(const RunSizes::Values &values, ArrayRef<int64_t> offsets, 
 }
 
 std::optional<std::string> OrderProof::find(Fault fault) const {
-  for (const Situation &situation : situations) {
-    AwaitedWorkers awaited(program, situation.dealing, situation.offsets, lookUpIn(*situation.values));
-    if (std::optional<std::string> sentence = fault(*situation.execution, situation.accesses, awaited))
-      return *sentence + situation.description;
-  }
+  bool mayClaim = llvm::any_of(ProgramOp(program).getPhases(), [](PhaseOp phase) { return phase.getClaimed(); });
+  for (const Situation &situation : situations)
+    for (int claims = 0; claims <= mayClaim; ++claims) {
+      AwaitedWorkers awaited(program, situation.dealing, situation.offsets, lookUpIn(*situation.values), claims > 0);
+      if (std::optional<std::string> sentence = fault(*situation.execution, situation.accesses, awaited))
+        return *sentence + situation.description;
+    }
   return std::nullopt;
 }

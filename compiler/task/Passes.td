@@ -213,6 +213,23 @@ def NarrowWaits : Pass<"task-narrow-waits", "::freestone::task::ProgramOp"> {
   let statistics = [Statistic<"windows", "windows", "Number of windows">];
 }
 
+def ClaimPhases : Pass<"task-claim-phases", "::mlir::ModuleOp"> {
+  let summary = "marks the phases whose tiles workers may claim from each other";
+  let description = [{
+    In: phases with deals and all edges. Out: a phase is `claimed` where no other space shares a deal with it, worker 0
+    need not compute it, it has several tiles, and one worker's share of it may take a millisecond at some sizes: what
+    claims can save is the rest of a share whose worker was stopped for a time slice of the system, and that is more than
+    what they cost where shares are about as long as those. Whether tiles are claimed is the decision of each run. Counts `claimed`.
+    ```mlir
+    task.phase "fc1" after all [] window [0] same [] { … tiles 64 deal 3 time 900000 … }
+    // →
+    task.phase "fc1" claimed after all [] window [0] same [] { … tiles 64 deal 3 time 900000 … }
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+                 Option<"target", "target", "std::string", "\"host\"", "The device with its number of units">];
+}
+
 def CheckOrder : Pass<"task-check-order", "::freestone::task::ProgramOp"> {
   let summary = "proves that phases which touch the same bytes are ordered";
   let description = [{

@@ -328,7 +328,8 @@ enum {
   FREESTONE_OVERLAP = 4, /* what is submitted runs beside the caller; off: `submit` returns when it has ended */
   FREESTONE_ALERTS = 8,  /* workers that sleep are woken when a run is asked for, before its sizes are known */
   FREESTONE_DEALS = 16,  /* tiles are dealt to workers by their estimated times, rather than evenly */
-  FREESTONE_CREW = 32    /* runs borrow threads of the application, where it lends some */
+  FREESTONE_CREW = 32,   /* runs borrow threads of the application, where it lends some */
+  FREESTONE_CLAIMS = 64  /* where other threads compete for the CPUs, workers take tiles that others have not begun */
 };
 
 /* Runs `body(data, worker)` for every worker from 0 to `workers` - 1 at the same time, 0 on the calling thread, and
@@ -366,6 +367,7 @@ typedef struct freestone_instance_options {
    * while when a loop has ended. Called by worker 0 of a run; where it returns 0, the instance's own threads work. Null:
    * these always do. */
   freestone_crew crew;
+  int32_t assume_busy; /* non-zero: runs as on a machine whose CPUs other threads use too, without looking whether so */
 } freestone_instance_options;
 
 /* Makes an instance; `options` may be null. Starts threads - 1 workers, which sleep between runs.
@@ -603,6 +605,9 @@ typedef struct freestone_counters {
   /* Calls out of compiled code that ended before it went on: of services, and for sizes that a run finds. Loops and
    * branches need none. */
   uint64_t host_calls;
+  uint64_t claiming_runs; /* in which workers took tiles from each other, since other threads competed for the CPUs */
+  uint64_t steals;        /* parts of a worker's tiles that another one took */
+  uint64_t preemptions;   /* times that a worker lost its CPU to another thread; 0 where nothing would follow from it */
 } freestone_counters;
 
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,

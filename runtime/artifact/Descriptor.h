@@ -19,7 +19,7 @@
 namespace freestone::runtime {
 
 /// Incremented whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
-constexpr int64_t descriptorVersion = 9;
+constexpr int64_t descriptorVersion = 10;
 
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
@@ -137,6 +137,7 @@ struct Space {
   enum class Dealing {
     ByTime, ///< so that no worker waits for long
     Evenly, ///< worker 0 has tile 0
+    Claimed ///< ByTime; a run may let workers claim them from each other. No other space has this deal.
   };
   int64_t tilesSlot = -1; ///< slot of the number of tiles
   int64_t timeSlot = -1;  ///< slot of the estimated nanoseconds of one worker for all tiles; 0: unknown

@@ -17,7 +17,7 @@ template <> constexpr std::string_view spellings<SymbolSource>[] = {"input-dim",
 template <>
 constexpr std::string_view spellings<ValueKind>[] = {"tensor", "sequence",          "optional",
                                                      "string", "optional-sequence", "part"};
-template <> constexpr std::string_view spellings<Space::Dealing>[] = {"by-time", "evenly"};
+template <> constexpr std::string_view spellings<Space::Dealing>[] = {"by-time", "evenly", "claimed"};
 template <> constexpr std::string_view spellings<Phase::Begin>[] = {"apart", "together"};
 template <>
 constexpr std::string_view spellings<BufferKind>[] = {"input", "output", "weight", "state",

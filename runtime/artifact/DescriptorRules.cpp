@@ -25,7 +25,12 @@ private:
   void checkStacks(const Entry &entry, const std::vector<TensorInfo> &tensors);
   void checkBuffer(const Entry &entry, size_t position);
   void checkService(const Entry &entry, const ServiceCall &call);
-  void checkPhase(const Entry &entry, size_t number, std::span<int64_t> tilesOf);
+  /// What the spaces of a deal have in common.
+  struct Deal {
+    int64_t tiles = -1; ///< slot of their number; -1: no space yet
+    bool isClaimed = false;
+  };
+  void checkPhase(const Entry &entry, size_t number, std::span<Deal> deals);
   void checkWindow(const Entry &entry, size_t number, const Window &window);
 
   void require(bool condition, const std::string &message) {
@@ -139,9 +144,9 @@ void Rules::checkEntry(const Entry &entry) {
   for (const Phase &phase : entry.phases)
     spaces += phase.spaces.size();
   require(entry.dealCount >= 0 && entry.dealCount <= spaces, "has deals of no spaces");
-  std::vector<int64_t> tilesOf(std::clamp<int64_t>(entry.dealCount, 0, spaces), -1);
+  std::vector<Deal> deals(std::clamp<int64_t>(entry.dealCount, 0, spaces));
   for (size_t number = 0; number < entry.phases.size(); ++number)
-    checkPhase(entry, number, tilesOf);
+    checkPhase(entry, number, deals);
   subject = "entry '" + entry.name + "' ";
   for (const Assertion &assertion : entry.assertions) {
     requireSlot(entry, assertion.left, "an assertion's left side");
@@ -239,8 +244,8 @@ void Rules::checkService(const Entry &entry, const ServiceCall &call) {
   }
 }
 
-/// `tilesOf` are the slots with the numbers of tiles of earlier spaces, by deals.
-void Rules::checkPhase(const Entry &entry, size_t number, std::span<int64_t> tilesOf) {
+/// `deals` are those of earlier spaces.
+void Rules::checkPhase(const Entry &entry, size_t number, std::span<Deal> deals) {
   const Phase &phase = entry.phases[number];
   subject = "phase '" + phase.label + "' of entry '" + entry.name + "' ";
   for (int64_t buffer : phase.buffers)
@@ -254,13 +259,16 @@ void Rules::checkPhase(const Entry &entry, size_t number, std::span<int64_t> til
   for (const Space &space : phase.spaces) {
     requireSlot(entry, space.tilesSlot, "a number of tiles");
     requireSlot(entry, space.timeSlot, "a time");
-    bool isDeal = space.deal >= 0 && space.deal < static_cast<int64_t>(tilesOf.size());
+    bool isDeal = space.deal >= 0 && space.deal < static_cast<int64_t>(deals.size());
     require(isDeal, "has a deal that does not exist");
     if (!isDeal)
       continue;
-    int64_t &tiles = tilesOf[space.deal];
-    require(tiles < 0 || tiles == space.tilesSlot, "shares a deal with another number of tiles");
-    tiles = space.tilesSlot;
+    Deal &deal = deals[space.deal];
+    bool isShared = deal.tiles >= 0;
+    require(!isShared || deal.tiles == space.tilesSlot, "shares a deal with another number of tiles");
+    deal.isClaimed |= space.dealing == Space::Dealing::Claimed;
+    require(!isShared || !deal.isClaimed, "shares a deal whose tiles are claimed");
+    deal.tiles = space.tilesSlot;
   }
 }
 

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Incremented whenever a struct of this file or the meaning of a descriptor field changes.
-enum { FREESTONE_ABI_VERSION = 7 };
+enum { FREESTONE_ABI_VERSION = 8 };
 
 typedef struct freestone_run_context freestone_run_context;
 
@@ -52,6 +52,11 @@ struct freestone_run_context {
   void *run;              // private to the runtime
   const char *computing;  // private to the runtime: computing[p * W + w] tells whether worker w is awaited for phase p
   const int32_t *windows; // private to the runtime: at window n, worker w waits for [windows[2 * (n * W + w)], … + 1)
+  // Takes tiles [range[0], range[1]) of spaces with this deal, in the phase whose progress number is `number`, that no
+  // worker has begun: the worker's own ones first. Returns 0 when there are none left, else 1.
+  int32_t (*claim)(freestone_run_context *context, int64_t worker, int64_t deal, int64_t number, int64_t *range);
+  void *claims;          // null: workers compute what was dealt to them; else private to the runtime
+  const int64_t *grains; // private to the runtime: the fewest tiles of a claim, by deals; 0: tiles are not claimed
 };
 
 // The number of phases is below this.

@@ -14,6 +14,7 @@ Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry,
       sequences(entry.inputs.size()), outputs(entry.outputs.size()),
       queueDepth(options.queueDepth ? options.queueDepth : 2), switches(options.switches),
       lastUses(findLastUses(entry, this->artifact->descriptor().states.size())),
+      claims(entry, options.switches.claims ? workers : 1), competition(options.assumeBusy),
       turnSpinPolicy(switches.spin ? SpinPolicy::Spin::Shortly : SpinPolicy::Spin::Never) {
   symbols.reserve(entry.symbols.size());
   addPlace(workers);
@@ -49,6 +50,8 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
   if (!gang.ok())
     return gang.status();
   instance->gang = std::move(*gang);
+  if (!instance->claims.isEmpty())
+    instance->gang->countPreemptions();
   if (options.trace || options.timeline)
     instance->startTracing(std::move(options.timeline));
   return instance;
@@ -345,7 +348,9 @@ void Instance::fillTables(const SizePlan &plan, PreparedRun &run) {
   std::ranges::copy(plan.sizes, run.sizes.begin());
   std::ranges::copy(plan.deals.firsts, run.deals.firsts.begin());
   std::ranges::copy(plan.deals.computing, run.deals.computing.begin());
+  std::ranges::copy(plan.deals.grains, run.deals.grains.begin());
   run.windows = plan.windows;
+  run.windowsWhereClaimed = plan.windowsWhereClaimed;
   char *shared = arena.data() + (program.scratchGrows ? 0 : plan.scratchBytes * threads());
   run.growths.clear();
   run.unsized = {};
@@ -380,8 +385,7 @@ void Instance::fillTables(const SizePlan &plan, PreparedRun &run) {
   run.context.resize = PreparedRun::resize;
   run.context.run = &run;
   run.context.computing = run.deals.computing.data();
-  static_assert(sizeof(WorkerRange) == 2 * sizeof(int32_t), "as compiled code's context lays it out");
-  run.context.windows = run.windows.empty() ? nullptr : &run.windows.front().begin;
+  run.context.grains = run.deals.grains.data();
   run.context.scratch = program.scratchGrows ? growing.back().data() : arena.data();
   run.context.scratch_stride = program.scratchGrows ? FREESTONE_GROWING_STRIDE : plan.scratchBytes;
 }

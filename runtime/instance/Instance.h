@@ -11,6 +11,8 @@
 #include "runtime/queue/RunQueue.h"
 #include "runtime/sizes/SizePlan.h"
 #include "runtime/timeline/Timeline.h"
+#include "runtime/workers/Claims.h"
+#include "runtime/workers/Competition.h"
 #include "runtime/workers/Gang.h"
 #include <optional>
 
@@ -25,6 +27,7 @@ public:
     int queueDepth = 0; ///< runs that may be queued or running at a time; 0: 2
     Switches switches;
     uint64_t maxMemory = 0;
+    bool assumeBusy = false; ///< runs as on a busy machine, without looking whether it is
     bool trace = false;
     std::shared_ptr<Timeline> timeline; ///< records the runs; may be null
     Memory::Callbacks memory;
@@ -112,6 +115,7 @@ public:
     uint64_t operations = 0, paddingOperations = 0; ///< of the last successful run
     uint64_t parks = 0, alerts = 0, borrowed = 0, entries = 0, hostCalls = 0;
     uint64_t submits = 0;
+    uint64_t claimingRuns = 0, steals = 0, preemptions = 0;
     RunQueue::Counters queue;
   };
   Counters counters() const;
@@ -153,6 +157,7 @@ private:
   Status surfaceFailure();
   RunOrder &order() { return kept ? kept->order() : ownOrder; }
   Status execute(PreparedRun &run);
+  Gang::Outcome runOnGang(PreparedRun &run);
   Status explainFailure(const PreparedRun &run, Gang::Outcome outcome) const;
   std::string describePhase(int64_t number) const;
   void note(const char *what, int64_t begin, int64_t number) const;
@@ -194,7 +199,7 @@ private:
 
   uint64_t runs = 0, submits = 0;     ///< started or queued
   std::atomic<uint64_t> phases = 0;   ///< of successful runs
-  std::atomic<uint64_t> hostCalls = 0;
+  std::atomic<uint64_t> hostCalls = 0, claimingRuns = 0;
   std::atomic<uint64_t> executed = 0; ///< successful runs:
   std::atomic<uint64_t> operations = 0, paddingOperations = 0;
   uint64_t plannedBytes = 0, liveBytes = 0; ///< at the last sizes
@@ -202,6 +207,8 @@ private:
 
   // Shared by the caller and the queue's thread.
   RunOrder ownOrder;               ///< used without a state
+  Claims claims;
+  Competition competition;         ///< used by whoever executes runs
   SpinPolicy turnSpinPolicy;       ///< waits for other instances on the same state
   std::vector<Job> jobs;           ///< ring buffer: job n is at n modulo its size
   std::unique_ptr<RunQueue> queue; ///< last member, so that it is destroyed first

@@ -199,6 +199,25 @@ Status Instance::surfaceFailure() {
   return status;
 }
 
+/// Where the last runs had to share their CPUs, workers claim tiles from each other.
+Gang::Outcome Instance::runOnGang(PreparedRun &run) {
+  if (claims.isEmpty()) {
+    run.setClaims(nullptr);
+    return gang->run(run.context, functions, run.watched.get());
+  }
+  bool isClaiming = competition.isBusy();
+  run.setClaims(isClaiming ? &claims : nullptr);
+  claimingRuns.fetch_add(isClaiming, std::memory_order_relaxed);
+  uint64_t before = gang->counters().preemptions;
+  int64_t begin = now();
+  Gang::Outcome outcome = gang->run(run.context, functions, run.watched.get());
+  competition.observe(now() - begin, gang->counters().preemptions - before);
+  // The progress numbers of a run that failed are used again.
+  if (outcome != Gang::Outcome::Done)
+    claims.forget();
+  return outcome;
+}
+
 Status Instance::execute(PreparedRun &run) {
   if (Status status = run.grow(); !status.ok()) {
     run.watched.end(/*succeeded=*/false);
@@ -211,7 +230,7 @@ Status Instance::execute(PreparedRun &run) {
   services->enter(run.context);
   recordPlan(run);
   run.resizes = 0;
-  Gang::Outcome outcome = gang->run(run.context, functions, run.watched.get());
+  Gang::Outcome outcome = runOnGang(run);
   hostCalls.fetch_add(run.resizes + services->callCount(), std::memory_order_relaxed);
   Status status = explainFailure(run, outcome);
   run.watched.end(status.ok());
@@ -336,6 +355,9 @@ Instance::Counters Instance::counters() const {
   counters.parks = waits.parks;
   counters.alerts = waits.alerts;
   counters.borrowed = waits.borrowed;
+  counters.claimingRuns = claimingRuns.load(std::memory_order_relaxed);
+  counters.steals = claims.steals();
+  counters.preemptions = waits.preemptions;
   counters.entries = waits.entries;
   counters.hostCalls = hostCalls.load(std::memory_order_relaxed);
   counters.arenaBytes = arena.size();

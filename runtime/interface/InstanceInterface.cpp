@@ -18,8 +18,10 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
                       .alerts = !(given.switched_off & FREESTONE_ALERTS),
                       .deals = !(given.switched_off & FREESTONE_DEALS),
                       .crew = !(given.switched_off & FREESTONE_CREW),
+                      .claims = !(given.switched_off & FREESTONE_CLAIMS),
                       .overlap = !(given.switched_off & FREESTONE_OVERLAP)};
   options.maxMemory = given.max_memory;
+  options.assumeBusy = given.assume_busy != 0;
   options.trace = given.trace != 0;
   options.services = {given.services, given.services ? given.service_count : 0};
   options.memory = {given.user, given.allocate, given.deallocate};
@@ -343,6 +345,9 @@ freestone_status freestone_instance_counters(const freestone_instance *instance,
     value.borrowed = now.borrowed;
     value.entries = now.entries;
     value.host_calls = now.hostCalls;
+    value.claiming_runs = now.claimingRuns;
+    value.steals = now.steals;
+    value.preemptions = now.preemptions;
     return writeStruct(counters, value);
   });
 }

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_RUNTIME_PLATFORM_CPUS_H
 #define FREESTONE_RUNTIME_PLATFORM_CPUS_H
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,9 @@ std::optional<int> quotaCpus(const std::string &root = "");
 
 /// The CPU of the calling thread, possibly outdated on return.
 int currentCpu();
+
+/// How often the calling thread has lost its CPU to another thread although it was not done.
+uint64_t preemptions();
 
 /// Moves the calling thread from `cpu` to another CPU of its affinity mask, which stays unchanged. No effect without
 /// another CPU.

@@ -11,6 +11,14 @@ PreparedRun::PreparedRun(const Entry &entry, Dealer given)
   growths.reserve(entry.buffers.size() + 1);
 }
 
+void PreparedRun::setClaims(Claims *claims) {
+  static_assert(sizeof(WorkerRange) == 2 * sizeof(int32_t), "as compiled code's context lays it out");
+  const std::vector<WorkerRange> &ranges = claims ? windowsWhereClaimed : windows;
+  context.windows = ranges.empty() ? nullptr : &ranges.front().begin;
+  context.claims = claims;
+  context.claim = Claims::claim;
+}
+
 Status PreparedRun::grow() const {
   for (const Growth &growth : growths)
     if (Status status = growth.block->grow(sizes[growth.slot], *growth.purpose); !status.ok())

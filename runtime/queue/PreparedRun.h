@@ -6,6 +6,7 @@
 #include "runtime/platform/Memory.h"
 #include "runtime/sizes/Dealer.h"
 #include "runtime/sizes/Windows.h"
+#include "runtime/workers/Claims.h"
 #include "runtime/workers/RunWatch.h"
 #include <memory>
 #include <vector>
@@ -37,6 +38,8 @@ struct PreparedRun {
 
   PreparedRun(const Entry &entry, Dealer dealer);
 
+  /// Decides whether workers claim tiles from each other; null: they do not.
+  void setClaims(Claims *claims);
   /// Lets all memory that grows be as large as the sizes say.
   Status grow() const;
   /// `resize` of the context, whose `run` this is.
@@ -47,7 +50,7 @@ struct PreparedRun {
   std::vector<int64_t> sizes;
   Dealer dealer; ///< for sizes that the run itself determines
   Deals deals;
-  std::vector<WorkerRange> windows; ///< of the last sizes
+  std::vector<WorkerRange> windows, windowsWhereClaimed; ///< of the last sizes
   freestone_run_context context = {};
   std::vector<SmallInput> copies;
   std::vector<Block> packed;                          ///< of inputs that are stacks, and of their parts

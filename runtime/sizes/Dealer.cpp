@@ -1,5 +1,6 @@
 #include "runtime/sizes/Dealer.h"
 
+#include "runtime/sizes/ClaimGrain.h"
 #include <algorithm>
 
 using namespace freestone::runtime;
@@ -15,7 +16,7 @@ Dealer::Dealer(const Entry &entry, size_t workers, bool isEven)
 
 Deals Dealer::makeRoom() const {
   return {std::vector<int64_t>(entry.dealCount * (plane.workers() + 1)),
-          std::vector<char>(entry.phases.size() * plane.workers()), 0};
+          std::vector<char>(entry.phases.size() * plane.workers()), std::vector<int64_t>(entry.dealCount), 0};
 }
 
 /// Forgets the deals of the phases from `first` on.
@@ -64,8 +65,12 @@ void Dealer::deal(std::span<const int64_t> sizes, size_t first, Deals &deals) {
   for (size_t number = first; number < entry.phases.size(); ++number) {
     const Phase &phase = entry.phases[number];
     await(phase);
-    for (const Space &space : phase.spaces)
+    for (const Space &space : phase.spaces) {
       lay(space, sizes, number, firstsOf(space, deals));
+      bool isClaimed = space.dealing == Space::Dealing::Claimed;
+      deals.grains[space.deal] =
+          isClaimed ? tilesOfClaim(double(sizes[space.timeSlot]), sizes[space.tilesSlot], int64_t(workers)) : 0;
+    }
     passedAt[number] = plane.end();
     auto isComputing = [&](size_t worker) {
       return std::ranges::any_of(phase.spaces, [&](const Space &space) {
@@ -73,8 +78,9 @@ void Dealer::deal(std::span<const int64_t> sizes, size_t first, Deals &deals) {
         return firsts[worker] < firsts[worker + 1];
       });
     };
+    bool mayClaim = deals.mayClaim(phase);
     for (size_t worker = 0; worker < workers; ++worker)
-      deals.computing[number * workers + worker] = worker == 0 || isComputing(worker);
+      deals.computing[number * workers + worker] = worker == 0 || mayClaim || isComputing(worker);
   }
   deals.nanoseconds = plane.end();
 }

@@ -4,14 +4,21 @@
 #include "runtime/artifact/Descriptor.h"
 #include "runtime/artifact/abi.h"
 #include "runtime/sizes/Plane.h"
+#include <algorithm>
 
 namespace freestone::runtime {
 
 /// The tiles of every worker, as compiled code reads them.
 struct Deals {
   std::vector<int64_t> firsts; ///< `deals` of the run context
-  std::vector<char> computing; ///< [p * W + w]: whether worker w has tiles of phase p, or is worker 0
+  std::vector<char> computing; ///< [p * W + w]: whether worker w may have tiles of phase p, or is worker 0
+  std::vector<int64_t> grains; ///< of each deal: the fewest tiles of a claim; 0: they are not claimed
   double nanoseconds = 0;      ///< estimated for one run, each loop counted once
+
+  /// Whether workers may claim tiles of a phase from each other.
+  bool mayClaim(const Phase &phase) const {
+    return std::ranges::any_of(phase.spaces, [&](const Space &space) { return grains[space.deal] > 0; });
+  }
 };
 
 /// A worker's tiles of a phase as they are planned, in nanoseconds since the beginning of a run.

@@ -27,9 +27,9 @@ std::string describeSymbols(const Entry &entry, const std::vector<int64_t> &size
 SizePlanner::SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes), Dealer given)
     : entry(entry), bind(bind), dealer(std::move(given)), windows(entry, dealer.workers()) {
   Deals deals = dealer.makeRoom();
-  size_t bytesOfOne = sizeof(SizePlan) + deals.computing.size() +
-                      sizeof(WorkerRange) * windows.count() * dealer.workers() +
-                      sizeof(int64_t) * (entry.slotCount + entry.buffers.size() + deals.firsts.size());
+  size_t bytesOfOne =
+      sizeof(SizePlan) + deals.computing.size() + 2 * sizeof(WorkerRange) * windows.count() * dealer.workers() +
+      sizeof(int64_t) * (entry.slotCount + entry.buffers.size() + deals.firsts.size() + deals.grains.size());
   remembered = std::clamp(bytesOfPlans / bytesOfOne, fewestPlans, mostPlans);
 }
 
@@ -89,7 +89,7 @@ Status SizePlanner::compute(SizePlan &plan) {
   dealer.deal(plan.sizes, 0, plan.deals);
   if (Status status = placeBuffers(plan); !status.ok())
     return status;
-  windows.plan(plan.sizes, plan.deals, plan.offsets, plan.windows);
+  windows.plan(plan.sizes, plan.deals, plan.offsets, plan.windows, plan.windowsWhereClaimed);
   return {};
 }
 

@@ -23,6 +23,7 @@ struct SizePlan {
   int64_t scratchBytes = 0; ///< of one worker, padded
   Deals deals;
   std::vector<WorkerRange> windows; ///< `windows` of the run context
+  std::vector<WorkerRange> windowsWhereClaimed; ///< in runs in which workers claim tiles
 };
 
 /// Computes plans of one entry, and caches those of the most recent sizes. An evicted plan's memory is reused for the

@@ -106,8 +106,9 @@ void WindowPlanner::placeBuffers(std::span<const int64_t> sizes, std::span<const
 }
 
 void WindowPlanner::plan(std::span<const int64_t> sizes, const Deals &deals, std::span<const int64_t> offsets,
-                         std::vector<WorkerRange> &ranges) {
+                         std::vector<WorkerRange> &ranges, std::vector<WorkerRange> &whereClaimed) {
   ranges.assign(windows * workers, {});
+  whereClaimed.clear();
   if (windows == 0)
     return;
   placeBuffers(sizes, offsets);
@@ -133,4 +134,12 @@ void WindowPlanner::plan(std::span<const int64_t> sizes, const Deals &deals, std
       }
     }
   }
+  whereClaimed = ranges;
+  next = whereClaimed.data();
+  for (const NarrowWait &wait : waits)
+    for (const Window &window : entry.phases[wait.phase].windows) {
+      if (deals.mayClaim(entry.phases[wait.phase]) || deals.mayClaim(entry.phases[window.phase]))
+        std::fill_n(next, workers, WorkerRange{0, static_cast<int32_t>(workers)});
+      next += workers;
+    }
 }

@@ -61,9 +61,10 @@ public:
 
   /// The number of windows of all phases, in their order.
   size_t count() const { return windows; }
-  /// `offsets` are those of the buffers. Writes `ranges` [window * W + worker].
+  /// `offsets` are those of the buffers. Writes `ranges` [window * W + worker], and as many for runs in which workers
+  /// claim tiles, where it can't be told whose tiles touch which elements.
   void plan(std::span<const int64_t> sizes, const Deals &deals, std::span<const int64_t> offsets,
-            std::vector<WorkerRange> &ranges);
+            std::vector<WorkerRange> &ranges, std::vector<WorkerRange> &whereClaimed);
 
 private:
   void placeBuffers(std::span<const int64_t> sizes, std::span<const int64_t> offsets);

@@ -189,8 +189,11 @@ void Gang::work(int worker) {
     lines[worker].trace.beginRun();
   if (worker == 0)
     count(entries);
+  uint64_t before = countsPreemptions ? platform::preemptions() : 0;
   if (int32_t stopped = entry->run(context, worker))
     fail(worker, stopped - 1);
+  if (countsPreemptions)
+    lines[worker].preemptions.fetch_add(platform::preemptions() - before, std::memory_order_relaxed);
   if (traceEnded)
     traceEnded(worker, lines[worker].trace);
 }
@@ -333,6 +336,7 @@ Gang::Counters Gang::counters() const {
     sum.sleeps += line.sleeps.load(std::memory_order_relaxed);
     sum.moves += line.moves.load(std::memory_order_relaxed);
     sum.parks += line.parks.load(std::memory_order_relaxed);
+    sum.preemptions += line.preemptions.load(std::memory_order_relaxed);
   }
   return sum;
 }

@@ -53,6 +53,9 @@ public:
 
   int size() const { return lines.size(); }
 
+  /// From now on the counter `preemptions` counts, which takes a call of the kernel per worker and run.
+  void countPreemptions() { countsPreemptions = true; }
+
   /// From now on every worker records its spans of runs of up to `phases` phases, and then calls `ended`, which may be
   /// empty, with its number and these spans.
   void startTracing(int64_t phases, std::function<void(int worker, const Trace &trace)> ended);
@@ -71,6 +74,7 @@ public:
     uint64_t alerts = 0;   ///< times that sleepers were woken ahead of their run
     uint64_t borrowed = 0; ///< runs on threads of the crew
     uint64_t entries = 0;  ///< times that worker 0 entered a program
+    uint64_t preemptions = 0; ///< times that a worker lost its CPU to another thread in a run
   };
   Counters counters() const;
 
@@ -83,6 +87,7 @@ private:
     WaitPoint waiters;
     platform::SleepMask mask;                                          ///< between runs
     std::atomic<uint64_t> waits = 0, sleeps = 0, moves = 0, parks = 0; ///< written by its worker
+    std::atomic<uint64_t> preemptions = 0;                             ///< so too
     SpinPolicy policy{SpinPolicy::Spin::Never};                        ///< within a run
     SpinPolicy parking{SpinPolicy::Spin::Never};                       ///< between runs
     Trace trace;                                                       ///< written by its worker
@@ -118,7 +123,7 @@ private:
   bool isBorrowing = false;  ///< the current run is on threads of the crew
   bool mayAlert = false;     ///< threads that are awake can spin until their run begins
   std::vector<int> seenCpus; ///< used by worker 0, for `cpusOfOthers`
-  bool tracing = false;
+  bool tracing = false, countsPreemptions = false;
   std::function<void(int worker, const Trace &trace)> traceEnded;
   int64_t base = 0;
   int64_t runs = 0;

@@ -10,6 +10,7 @@ struct Switches {
   bool alerts = true;  ///< sleeping workers are woken before their run is ready
   bool deals = true;   ///< tiles are dealt by their estimated times; off: evenly
   bool crew = true;    ///< runs borrow threads of the application, where it lends some
+  bool claims = true;  ///< on a busy machine workers take tiles that others have not begun
   bool overlap = true; ///< submitted runs execute beside the caller; off: `submit` executes them itself
 };
 

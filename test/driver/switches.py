@@ -40,6 +40,7 @@ SWITCHES = {
     "elide-waits": "elided",
     "overwrite": "overwritten",
     "narrow-waits": "narrowed",
+    "claimed": "claimed",
     "reuse-memory": "reused",
 }
 # test/training/switches.py tests those of training steps.

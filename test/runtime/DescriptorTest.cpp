@@ -93,6 +93,8 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter(setSpaces({{0, 9, 0}}, 1)), "a time");
   EXPECT_MENTIONS(refusalAfter(setSpaces({{0, 0, 1}}, 1)), "deal that does not exist");
   EXPECT_MENTIONS(refusalAfter(setSpaces({{0, 0, 0}, {1, 0, 0}}, 1)), "another number of tiles");
+  EXPECT_MENTIONS(refusalAfter(setSpaces({{0, 0, 0, Space::Dealing::Claimed}, {0, 0, 0}}, 1)), "tiles are claimed");
+  EXPECT_MENTIONS(refusalAfter(setSpaces({{0, 0, 0}, {0, 0, 0, Space::Dealing::Claimed}}, 1)), "tiles are claimed");
   EXPECT_MENTIONS(refusalAfter(setSpaces({}, 1)), "deals of no spaces");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.phases[1].awaits = {1}; }), "does not come before");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.phases[1].buffers = {4}; }), "buffer that does not exist");

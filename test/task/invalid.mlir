@@ -104,3 +104,47 @@ task.program @main symbols [] {
     }
   }
 }
+
+// -----
+
+!v = !graph.tensor<[4], f32>
+task.program @main symbols [] {
+  %x = task.buffer input "x" : !v
+  %y = task.buffer output "y" : !v
+  %z = task.buffer output "z" : !v
+  task.phase "a" claimed after all [] same [] {
+    task.space @p(%x) to (%y) sizes [] tiles 4 deal 0 scratch 0 reads [1] writes [1] sites [] : (!v) -> (!v)
+  }
+  // expected-error@+1 {{does not wait for tiles that are claimed, or claims them itself}}
+  task.phase "b" after all [] same [0] {
+    task.space @p(%y) to (%z) sizes [] tiles 4 deal 1 scratch 0 reads [1] writes [1] sites [] : (!v) -> (!v)
+  }
+}
+
+// -----
+
+!v = !graph.tensor<[4], f32>
+task.program @main symbols [] {
+  %x = task.buffer input "x" : !v
+  %y = task.buffer output "y" : !v
+  %z = task.buffer output "z" : !v
+  task.phase "a" claimed after all [] same [] {
+    // expected-error@+1 {{is claimed, but has no deal of its own}}
+    task.space @p(%x) to (%y) sizes [] tiles 4 deal 0 scratch 0 reads [1] writes [1] sites [] : (!v) -> (!v)
+  }
+  task.phase "b" after all [0] same [] {
+    task.space @p(%y) to (%z) sizes [] tiles 4 deal 0 scratch 0 reads [1] writes [1] sites [] : (!v) -> (!v)
+  }
+}
+
+// -----
+
+!v = !graph.tensor<[4], f32>
+task.program @main symbols [] {
+  %x = task.buffer input "x" : !v
+  %y = task.buffer output "y" : !v
+  task.phase "a" claimed after all [] same [] {
+    // expected-error@+1 {{is claimed, but worker 0 computes it}}
+    task.space @f(%x) to (%y) sizes [] tiles 1 deal 0 scratch 0 reads [?] writes [?] sites [] service 1 views [!v, !v] : (!v) -> (!v)
+  }
+}

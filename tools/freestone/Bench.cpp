@@ -174,6 +174,9 @@ static Json measure(const BenchArguments &arguments, const CLI::App &verb) {
                         {"chunks", counters.chunks},
                         {"entries", counters.entries},
                         {"host_calls", counters.host_calls},
+                        {"claiming_runs", counters.claiming_runs},
+                        {"steals", counters.steals},
+                        {"preemptions", counters.preemptions},
                         {"arena_bytes", counters.arena_bytes},
                         {"live_bytes", counters.live_bytes}};
   if (arguments.phases)

@@ -21,11 +21,9 @@ void TraceFile::write() {
     check(freestone_timeline_write(timeline.get()));
 }
 
-static const std::map<std::string, uint32_t> switchBits = {{"spin", FREESTONE_SPIN},
-                                                           {"moves", FREESTONE_MOVES},
-                                                           {"overlap", FREESTONE_OVERLAP},
-                                                           {"alerts", FREESTONE_ALERTS},
-                                                           {"deals", FREESTONE_DEALS}};
+static const std::map<std::string, uint32_t> switchBits = {
+    {"spin", FREESTONE_SPIN},     {"moves", FREESTONE_MOVES}, {"overlap", FREESTONE_OVERLAP},
+    {"alerts", FREESTONE_ALERTS}, {"deals", FREESTONE_DEALS}, {"claims", FREESTONE_CLAIMS}};
 
 void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
   addNumber(verb, "--threads", threads, train::rangeOf("threads"),
@@ -41,7 +39,7 @@ void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
   addWords(verb, "--switch-off", switchedOff, switches,
            "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
            "host does, and of sums over replicas with passes), alerts (of workers before a run is ready), deals (of "
-           "tiles by their times, rather than evenly)")
+           "tiles by their times, rather than evenly), claims (of tiles that others have not begun, on a busy machine)")
       ->group(group);
 }
 

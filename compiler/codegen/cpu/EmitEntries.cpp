@@ -84,6 +84,7 @@ LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
                     arith::MulIOp::create(builder, location, worker, stride).getResult());
   bufferArguments = LLVM::AllocaOp::create(builder, location, pointer, pointer, constant(table.getMostBuffers()));
   sizeArguments = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(table.getMostSizes()));
+  claimedTiles = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(2));
   views = LLVM::AllocaOp::create(builder, location, pointer, pointer, constant(table.getNumViews()));
   iterations = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(table.getDepth()));
   programTable = LLVM::AddressOfOp::create(builder, location, callees);
@@ -169,16 +170,7 @@ EntryEmitter::State EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
 Value EntryEmitter::emitSpace(LLVM::LLVMFuncOp bind) {
   Value waited = emitWaits(element(i64, row, static_cast<int32_t>(EntryTable::columns)), column(EntryTable::waitCount));
   Value failed = ifThen(isZero(waited), waited, [&] {
-    Value share =
-        add(arith::MulIOp::create(builder, location, column(EntryTable::deal), add(workers, constant(1))), worker);
-    Value begin = load(i64, deals, share), end = load(i64, deals, add(share, constant(1)));
-    Value isAny = compare(arith::CmpIPredicate::slt, begin, end);
-    Value failed = emitRebind(bind, ifThen(isAny, status(0), [&] {
-                                Value called = emitCall(begin, end);
-                                emitTrace(begin, end);
-                                return called;
-                              }));
-
+    Value failed = emitRebind(bind, table.hasClaims() ? emitClaims() : emitShare());
     Value number = column(EntryTable::publishAs);
     Value isPublished = compare(arith::CmpIPredicate::ne, number, constant(0));
     Value publishes = arith::AndIOp::create(builder, location, isPublished, isZero(failed));
@@ -190,6 +182,53 @@ Value EntryEmitter::emitSpace(LLVM::LLVMFuncOp bind) {
   });
   Value place = arith::TruncIOp::create(builder, location, i32, add(column(EntryTable::phaseIndex), constant(1)));
   return arith::SelectOp::create(builder, location, isZero(failed), failed, place);
+}
+
+/// Computes the tiles that were dealt to this worker.
+Value EntryEmitter::emitShare() {
+  Value share =
+      add(arith::MulIOp::create(builder, location, column(EntryTable::deal), add(workers, constant(1))), worker);
+  Value begin = load(i64, deals, share), end = load(i64, deals, add(share, constant(1)));
+  Value isAny = compare(arith::CmpIPredicate::slt, begin, end);
+  return ifThen(isAny, status(0), [&] {
+    Value called = emitCall(begin, end);
+    emitTrace(begin, end);
+    return called;
+  });
+}
+
+/// Computes tiles as long as there are some to claim, where the phase and the run want it.
+Value EntryEmitter::emitClaims() {
+  Value claims = field(pointer, offsetof(freestone_run_context, claims));
+  Value isRun = LLVM::ICmpOp::create(builder, location, LLVM::ICmpPredicate::ne, claims,
+                                     LLVM::ZeroOp::create(builder, location, pointer));
+  Value isPhase = compare(arith::CmpIPredicate::ne, column(EntryTable::isClaimed), constant(0));
+  auto branch = scf::IfOp::create(
+      builder, location, arith::AndIOp::create(builder, location, isRun, isPhase),
+      [&](OpBuilder &, Location) {
+        Value number = add(base, add(column(EntryTable::phaseIndex), constant(1)));
+        scf::WhileOp::create(
+            builder, location, TypeRange(), ValueRange(),
+            [&](OpBuilder &, Location, ValueRange) {
+              auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64, i64, pointer});
+              Value claim = field(pointer, offsetof(freestone_run_context, claim));
+              Value isTaken = LLVM::CallOp::create(
+                                  builder, location, type,
+                                  ValueRange{claim, context, worker, column(EntryTable::deal), number, claimedTiles})
+                                  .getResult();
+              scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::ne, isTaken, status(0)),
+                                       ValueRange());
+            },
+            [&](OpBuilder &, Location, ValueRange) {
+              Value begin = load(i64, claimedTiles), end = load(i64, element(i64, claimedTiles, 1));
+              emitProgramCall(begin, end);
+              emitTrace(begin, end);
+              scf::YieldOp::create(builder, location);
+            });
+        scf::YieldOp::create(builder, location, status(0));
+      },
+      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, emitShare()); });
+  return branch.getResult(0);
 }
 
 Value EntryEmitter::emitCall(Value begin, Value end) {

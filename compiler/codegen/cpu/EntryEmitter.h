@@ -37,6 +37,8 @@ private:
   void emitPublish(mlir::Value number);
   void emitViews(mlir::Value rows, mlir::Value count, mlir::Value trip);
   mlir::Value holds(mlir::Value condition);
+  mlir::Value emitShare();
+  mlir::Value emitClaims();
   mlir::Value emitCall(mlir::Value begin, mlir::Value end);
   mlir::Value emitProgramCall(mlir::Value begin, mlir::Value end);
   void emitTrace(mlir::Value begin, mlir::Value end);
@@ -89,7 +91,7 @@ private:
 
   // Values during the emission of `run`.
   mlir::Value context, worker, buffers, sizes, workers, deals, base, scratch, programTable, bufferArguments,
-      sizeArguments, row;
+      sizeArguments, row, claimedTiles;
   /// Of programs with loops or branches: the first row, the memory of views, and the iteration of each loop around.
   mlir::Value firstRow, views, iterations;
 };

@@ -140,12 +140,14 @@ void EntryTable::addPhase(PhaseOp phase) {
   int64_t index = nextPhase++;
   SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
   assert(!spaces.empty() && "a phase computes something");
+  claims += phase.getClaimed();
   size_t first = words.size(), last = first;
   for (SpaceOp space : spaces) {
     last = words.size();
     addRow(space, last == first ? getWaits(phase.getAllAfter(), phase.getAwaitedTiles(), phase.getAwaitedWindows())
                                 : SmallVector<int64_t>());
     words[last + phaseIndex] = index;
+    words[last + isClaimed] = phase.getClaimed();
   }
   if (awaitedPhases[index])
     words[last + publishAs] = index + 1;

@@ -34,6 +34,7 @@ public:
     bindsSlot, ///< 1 + the slot whose value is element 0 of `bindsBuffer`; 0: none
     bindsBuffer,
     bindsLower, ///< the value if there are no tiles
+    isClaimed,  ///< 1: workers may claim its tiles; 0: not
     columns
   };
   /// The columns of rows of loops and branches, behind `kind`. A row is named by the number of words before it.
@@ -63,6 +64,8 @@ public:
   int64_t getNumBuffers() const { return numBuffers; }
   /// Whether there are loops, branches or views.
   bool hasControl() const { return !views.empty() || depth > 0 || forks > 0; }
+  /// Whether there are phases whose tiles may be claimed.
+  bool hasClaims() const { return claims > 0; }
   int64_t getNumViews() const { return views.size(); }
   /// The greatest number of loops within each other.
   int64_t getDepth() const { return depth; }
@@ -91,7 +94,7 @@ private:
   llvm::SmallVector<int64_t> fixedViews;
   llvm::SmallBitVector awaitedPhases;
   int64_t numBuffers = 0, depth = 0, forks = 0, nextPhase = 0, numWindows = 0;
-  int64_t serviceCalls = 0, mostBuffers = 1, mostSizes = 1;
+  int64_t claims = 0, serviceCalls = 0, mostBuffers = 1, mostSizes = 1;
 };
 
 } // namespace freestone::codegen

@@ -3,6 +3,7 @@
 #include "compiler/dialect/sym/Syntax.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -145,6 +146,10 @@ SmallVector<SpaceOp, 8> PhaseOp::getSpaces() { return llvm::to_vector<8>(getBody
 
 bool SpaceOp::needsWorker0() { return getService() || getParentOp().getBinds(); }
 
+bool SpaceOp::isDealtAs(SpaceOp other) {
+  return getDeal() && getDeal() == other.getDeal() && !getParentOp().getClaimed();
+}
+
 static sym::Expr countBytes(Value value) {
   auto type = cast<graph::TensorType>(value.getType());
   unsigned bits = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth();
@@ -176,6 +181,30 @@ static bool isAssertion(Attribute attr) {
 static bool isDefinition(Attribute attr) {
   auto parts = dyn_cast<ArrayAttr>(attr);
   return parts && parts.size() == 2 && isa<StringAttr>(parts[0]) && isa<sym::ExprAttr>(parts[1]);
+}
+
+/// Whatever rests on the worker of a tile does not hold where tiles are claimed.
+static LogicalResult verifyClaims(ArrayRef<PhaseOp> phases) {
+  llvm::DenseMap<int64_t, int64_t> spacesOfDeals;
+  for (PhaseOp phase : phases)
+    for (SpaceOp space : phase.getSpaces())
+      if (std::optional<int64_t> deal = space.getDeal())
+        ++spacesOfDeals[*deal];
+  for (PhaseOp phase : phases) {
+    bool rests =
+        llvm::any_of(phase.getSameAfter(), [&](int64_t before) { return PhaseOp(phases[before]).getClaimed(); });
+    if (rests || (phase.getClaimed() && !phase.getSameAfter().empty()))
+      return phase.emitOpError("does not wait for tiles that are claimed, or claims them itself");
+    if (!phase.getClaimed())
+      continue;
+    for (SpaceOp space : phase.getSpaces()) {
+      if (space.needsWorker0())
+        return space.emitOpError("is claimed, but worker 0 computes it");
+      if (!space.getDeal() || spacesOfDeals.lookup(*space.getDeal()) != 1)
+        return space.emitOpError("is claimed, but has no deal of its own");
+    }
+  }
+  return success();
 }
 
 LogicalResult ProgramOp::verify() {
@@ -227,7 +256,7 @@ LogicalResult ProgramOp::verify() {
       }
     }
   }
-  return success();
+  return verifyClaims(phases);
 }
 
 } // namespace freestone::task

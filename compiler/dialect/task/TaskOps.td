@@ -165,12 +165,20 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
     worker reads only its own writes of p; no wait. `binds` names the run-time symbol whose value is the phase's result: worker 0,
     which runs tile 0, then derives all sizes anew, and deals the tiles of later phases, before it publishes its progress.
     Without tiles the symbol gets its lower bound.
+
+    `claimed`: in a run on a busy machine a worker that is done with its tiles takes some of those that others have not
+    begun. Each of its spaces has a deal of its own, so that no edge `same` rests on it, and its windows, and those of it,
+    are as wide as all workers in such a run.
+    ```mlir
+    task.phase "fc1" claimed after all [] window [0] same [] { … }
+    ```
   }];
   let arguments = (ins StrAttr:$label, DenseI64ArrayAttr:$all_after, OptionalAttr<DenseI64ArrayAttr>:$tiles_after,
-                       OptionalAttr<DenseI64ArrayAttr>:$windows_after, DenseI64ArrayAttr:$same_after, OptionalAttr<StrAttr>:$binds);
+                       OptionalAttr<DenseI64ArrayAttr>:$windows_after, DenseI64ArrayAttr:$same_after, OptionalAttr<StrAttr>:$binds,
+                       UnitAttr:$claimed);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $label `after` `all` $all_after (`tiles` $tiles_after^)? (`window` $windows_after^)? `same` $same_after (`binds` $binds^)? attr-dict-with-keyword $body
+    $label (`claimed` $claimed^)? `after` `all` $all_after (`tiles` $tiles_after^)? (`window` $windows_after^)? `same` $same_after (`binds` $binds^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<SpaceOp, 8> getSpaces();
@@ -216,8 +224,8 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
   let extraClassDeclaration = [{
     /// Whether worker 0 has tile 0, however the others are dealt.
     bool needsWorker0();
-    /// Whether tile t of both belongs to the same worker.
-    bool isDealtAs(SpaceOp other) { return getDeal() && getDeal() == other.getDeal(); }
+    /// Whether tile t of both belongs to the same worker in every run.
+    bool isDealtAs(SpaceOp other);
   }];
   let assemblyFormat = [{
     $program `(` $inputs `)` `to` ` ` `(` $outputs `)` `sizes` custom<Sizes>($sizes) `tiles` custom<Size>($tiles)

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -27,6 +28,12 @@ int platform::affinityCpus() {
 }
 
 int platform::currentCpu() { return sched_getcpu(); }
+
+uint64_t platform::preemptions() {
+  rusage usage = {};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
 
 void platform::leaveCpu(int cpu) {
   cpu_set_t all;

@@ -1,0 +1,68 @@
+#include "compiler/device/DeviceDescription.h"
+#include "compiler/task/AssumedSizes.h"
+#include "compiler/task/Passes.h"
+#include "compiler/tile/Counters.h"
+#include "runtime/sizes/ClaimGrain.h"
+
+namespace freestone::task {
+#define GEN_PASS_DEF_CLAIMPHASES
+#include "compiler/task/Passes.h.inc"
+} // namespace freestone::task
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+
+namespace {
+
+/// Sizes at which phases are long if they are so at any.
+constexpr int64_t largeSize = 4096;
+
+class ClaimPhases : public task::impl::ClaimPhasesBase<ClaimPhases> {
+public:
+  using ClaimPhasesBase::ClaimPhasesBase;
+
+  void runOnOperation() override {
+    if (!enable)
+      return;
+    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
+    if (!device) {
+      getOperation().emitError(llvm::toString(device.takeError()));
+      return signalPassFailure();
+    }
+    int64_t claimed = 0;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      claimed += claimIn(program, std::max(2u, device->units));
+    tile::count(getOperation(), "claimed", claimed);
+  }
+
+private:
+  static int64_t claimIn(ProgramOp program, int64_t workers) {
+    SmallVector<PhaseOp, 8> phases = program.getPhases();
+    DenseMap<int64_t, int64_t> spacesOfDeals;
+    for (PhaseOp phase : phases)
+      for (SpaceOp space : phase.getSpaces())
+        if (std::optional<int64_t> deal = space.getDeal())
+          ++spacesOfDeals[*deal];
+    AssumedSizes sizes(program, largeSize);
+    auto isFree = [&](SpaceOp space) {
+      std::optional<int64_t> deal = space.getDeal();
+      return !space.needsWorker0() && deal && spacesOfDeals.lookup(*deal) == 1;
+    };
+    auto isLong = [&](SpaceOp space) {
+      auto time = static_cast<double>(sizes.evaluate(space.getTime().getExpr()));
+      return sizes.evaluate(space.getTiles().getExpr()) > 1 && runtime::isWorthClaims(time, workers);
+    };
+    int64_t claimed = 0;
+    for (PhaseOp phase : phases) {
+      SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
+      if (!llvm::all_of(spaces, isFree) || llvm::none_of(spaces, isLong))
+        continue;
+      phase.setClaimed(true);
+      ++claimed;
+    }
+    return claimed;
+  }
+};
+
+} // namespace
