@@ -3,6 +3,7 @@
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/task/AwaitedWorkers.h"
 #include "llvm/ADT/DenseMap.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace freestone;
@@ -26,17 +27,20 @@ struct Space {
   SpaceOp op;
   int64_t tiles;
   std::vector<Operand> inputs, outputs;
+  /// Of a claimed phase: the tiles that no worker has taken.
+  std::vector<int64_t> left;
 };
 
 struct Phase {
   std::vector<int64_t> after, afterTiles, windows;
+  bool isClaimed;
   std::vector<Space> spaces;
 };
 
 class Machine {
 public:
   Machine(ProgramOp program, const Dealing &dealing, ArrayRef<int64_t> offsets, Dealing::Valuation valueOf,
-          std::mt19937_64 &random);
+          std::mt19937_64 &random, bool claims);
 
   bool run(std::mt19937_64 &random);
   Results getOutputs() const;
@@ -50,7 +54,8 @@ private:
 
   bool isAwaited(int64_t worker, const Phase &phase) const;
   bool canGoOn(int64_t index, const std::vector<Worker> &workers) const;
-  void step(Worker &worker, int64_t index);
+  void step(Worker &worker, int64_t index, std::mt19937_64 &random);
+  bool claim(Worker &worker, Space &space, std::mt19937_64 &random);
   static void compute(const Space &space, int64_t tile, uint64_t seed);
 
   std::vector<uint64_t> arena;
@@ -62,8 +67,8 @@ private:
 };
 
 Machine::Machine(ProgramOp program, const Dealing &dealing, ArrayRef<int64_t> offsets, Dealing::Valuation valueOf,
-                 std::mt19937_64 &random)
-    : dealing(dealing), awaited(program, dealing, offsets, valueOf) {
+                 std::mt19937_64 &random, bool claims)
+    : dealing(dealing), awaited(program, dealing, offsets, valueOf, claims) {
   auto evaluate = [&](sym::Expr expr) { return expr.evaluate(valueOf).value(); };
   SmallVector<BufferOp, 8> buffers = program.getBuffers();
   size_t planned = 0;
@@ -101,11 +106,15 @@ Machine::Machine(ProgramOp program, const Dealing &dealing, ArrayRef<int64_t> of
     return result;
   };
   for (PhaseOp phase : program.getPhases()) {
-    phases.push_back({phase.getAllAfter(), phase.getAwaitedTiles(), phase.getAwaitedWindows(), {}});
-    for (SpaceOp space : phase.getSpaces())
-      phases.back().spaces.push_back({space, evaluate(space.getTiles().getExpr()),
-                                      operands(space.getInputs(), space.getReads()),
-                                      operands(space.getOutputs(), space.getWrites())});
+    bool isClaimed = claims && phase.getClaimed();
+    phases.push_back({phase.getAllAfter(), phase.getAwaitedTiles(), phase.getAwaitedWindows(), isClaimed, {}});
+    for (SpaceOp space : phase.getSpaces()) {
+      int64_t tiles = evaluate(space.getTiles().getExpr());
+      std::vector<int64_t> left(isClaimed ? tiles : 0);
+      std::iota(left.begin(), left.end(), 0);
+      phases.back().spaces.push_back({space, tiles, operands(space.getInputs(), space.getReads()),
+                                      operands(space.getOutputs(), space.getWrites()), std::move(left)});
+    }
   }
 }
 
@@ -163,18 +172,38 @@ bool Machine::canGoOn(int64_t index, const std::vector<Worker> &workers) const {
 }
 
 bool Machine::isAwaited(int64_t worker, const Phase &phase) const {
-  return worker == 0 || llvm::any_of(phase.spaces, [&](const Space &space) {
+  return worker == 0 || phase.isClaimed || llvm::any_of(phase.spaces, [&](const Space &space) {
            return dealing.of(space.op)[worker] < dealing.of(space.op)[worker + 1];
          });
 }
 
-void Machine::step(Worker &worker, int64_t index) {
-  const Space &space = phases[worker.phase].spaces[worker.space];
-  int64_t first = dealing.of(space.op)[index], last = dealing.of(space.op)[index + 1];
-  if (worker.tile < 0)
-    worker.tile = first;
-  if (worker.tile < last)
-    return compute(space, worker.tile++, mix(worker.phase, worker.space));
+/// Takes a tile, or computes the one that was taken, which others may not wait for yet; false if there is none.
+bool Machine::claim(Worker &worker, Space &space, std::mt19937_64 &random) {
+  if (worker.tile >= 0) {
+    compute(space, worker.tile, mix(worker.phase, worker.space));
+    worker.tile = -1;
+    return true;
+  }
+  if (space.left.empty())
+    return false;
+  std::swap(space.left[random() % space.left.size()], space.left.back());
+  worker.tile = space.left.back();
+  space.left.pop_back();
+  return true;
+}
+
+void Machine::step(Worker &worker, int64_t index, std::mt19937_64 &random) {
+  Space &space = phases[worker.phase].spaces[worker.space];
+  if (phases[worker.phase].isClaimed) {
+    if (claim(worker, space, random))
+      return;
+  } else {
+    int64_t first = dealing.of(space.op)[index], last = dealing.of(space.op)[index + 1];
+    if (worker.tile < 0)
+      worker.tile = first;
+    if (worker.tile < last)
+      return compute(space, worker.tile++, mix(worker.phase, worker.space));
+  }
   worker.tile = -1;
   if (++worker.space == phases[worker.phase].spaces.size()) {
     worker.space = 0;
@@ -195,7 +224,7 @@ bool Machine::run(std::mt19937_64 &random) {
     // One worker runs ahead for a while, so that workers drift apart.
     int64_t chosen = able[random() % able.size()];
     for (uint64_t steps = 1 + random() % 40; steps > 0 && canGoOn(chosen, workers); --steps)
-      step(workers[chosen], chosen);
+      step(workers[chosen], chosen, random);
   }
   return true;
 }
@@ -210,8 +239,8 @@ Results Machine::getOutputs() const {
 } // namespace
 
 std::optional<Results> test::simulate(ProgramOp program, const Dealing &dealing, ArrayRef<int64_t> offsets,
-                                      Dealing::Valuation valueOf, std::mt19937_64 &random) {
-  Machine machine(program, dealing, offsets, valueOf, random);
+                                      Dealing::Valuation valueOf, std::mt19937_64 &random, bool claims) {
+  Machine machine(program, dealing, offsets, valueOf, random, claims);
   if (!machine.run(random))
     return std::nullopt;
   return machine.getOutputs();

@@ -9,12 +9,12 @@ namespace freestone::test {
 /// The elements of all outputs and states, as hashes of everything that they were computed from.
 using Results = std::vector<std::vector<uint64_t>>;
 
-/// Executes a program of f32 buffers tile by tile, with tiles as they are dealt, in an order that `random` chooses among
-/// all that the waits allow. Tiles of unknown accesses read everything and write scattered elements. Arena buffers are at
-/// `offsets`. Nothing if no worker can continue.
-std::optional<Results> simulate(task::ProgramOp program, const task::Dealing &dealing,
-                                llvm::ArrayRef<int64_t> offsets, task::Dealing::Valuation valueOf,
-                                std::mt19937_64 &random);
+/// Executes a program of f32 buffers tile by tile, with tiles as they are dealt, in an order that `random` chooses
+/// among all that the waits allow. Tiles of unknown accesses read everything and write scattered elements. Arena
+/// buffers are at `offsets`. With `claims`, the tiles of claimed phases are those of any worker. Nothing if no worker
+/// can continue.
+std::optional<Results> simulate(task::ProgramOp program, const task::Dealing &dealing, llvm::ArrayRef<int64_t> offsets,
+                                task::Dealing::Valuation valueOf, std::mt19937_64 &random, bool claims = false);
 
 } // namespace freestone::test
 
