@@ -47,10 +47,15 @@ std::map<std::string, int64_t> driver::collectCounters(ModuleOp module) {
     for (task::PhaseOp phase : entry.getPhases()) {
       ++counters["phases"];
       bool isNarrow = !phase.getAwaitedWindows().empty();
-      counters["waits"] += isNarrow || !phase.getAllAfter().empty() || !phase.getAwaitedTiles().empty();
+      counters["waits"] += isNarrow || !phase.getAllAfter().empty() || !phase.getAwaitedTiles().empty() ||
+                           !phase.getAwaitedAgain().empty();
       counters["narrowed"] += isNarrow;
       counters["elided"] += phase.getSameAfter().size();
     }
+    entry.walk([&](task::LoopOp loop) {
+      llvm::SmallVector<task::PhaseOp, 8> phases = loop.getPhases();
+      counters["overlapped"] += !phases.empty() && loop.getAwaitedAgain().empty();
+    });
     counters["reused"] += countReused(entry);
     if (auto order = entry->getAttrOfType<StringAttr>("task.order"))
       ++counters["order_" + order.str()];

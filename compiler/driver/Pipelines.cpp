@@ -112,7 +112,8 @@ void addTaskPipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(task::createFormPhases({options.target}));
   passes.addPass(task::createSchedulePhases({options.switches.schedulePhases, options.target}));
   passes.addPass(task::createMergePhases({options.switches.mergePhases}));
-  passes.nest<task::ProgramOp>().addPass(task::createOrderPhases({options.switches.elideWaits, options.target}));
+  passes.nest<task::ProgramOp>().addPass(
+      task::createOrderPhases({options.switches.elideWaits, options.switches.overlapIterations, options.target}));
   passes.addPass(task::createOverwriteOperands({options.switches.overwriteOperands}));
   passes.nest<task::ProgramOp>().addPass(task::createPlanMemory({options.switches.reuseMemory}));
   passes.nest<task::ProgramOp>().addPass(task::createNarrowWaits({options.switches.narrowWaits}));

@@ -51,6 +51,7 @@ struct Switches {
   bool schedulePhases = true;
   bool mergePhases = true;
   bool elideWaits = true;
+  bool overlapIterations = true;
   bool overwriteOperands = true;
   bool reuseMemory = true;
   bool narrowWaits = true;
@@ -68,9 +69,10 @@ struct Switches {
           switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
-          switches.elideWaits = switches.overwriteOperands = switches.selectBranches = switches.integerProducts =
-          switches.scanProducts = switches.fuseChains = switches.narrowWaits = switches.claimPhases =
-          switches.reuseMemory = switches.factorSums = switches.orderMaps = switches.longRows = false;
+          switches.elideWaits = switches.overlapIterations = switches.overwriteOperands = switches.selectBranches =
+          switches.integerProducts = switches.scanProducts = switches.fuseChains = switches.narrowWaits =
+          switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.orderMaps =
+          switches.longRows = false;
     return switches;
   }
 };
@@ -158,6 +160,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "operators that do not depend on each other come together, where workers would wait otherwise"},
     {"merge-phases", &Switches::mergePhases, "merged_phases", "what need not wait for each other is one phase"},
     {"elide-waits", &Switches::elideWaits, "elided", "workers go on where they read only what they wrote"},
+    {"overlap-iterations", &Switches::overlapIterations, "overlapped",
+     "what does not depend on a loop's last iteration begins before that has ended"},
     {"overwrite", &Switches::overwriteOperands, "overwritten",
      "results lie over operands that die where they are made"},
     {"narrow-waits", &Switches::narrowWaits, "narrowed",

@@ -23,15 +23,17 @@ struct Touch {
   int64_t step, space;
   bool write;
   /// Null: by no tiles.
-  SpaceOp dealt;
-  Value operand;
-  Attribute elements;
-  SmallVector<Slice, 1> slices;
+  SpaceOp dealt = {};
+  Value operand = {};
+  Attribute elements = {};
+  SmallVector<Slice, 1> slices = {};
+  /// The step that began the iteration of the loop that the buffer lives in; 0: it lives longer.
+  int64_t life = 0;
 };
 
-/// A buffer during one iteration of the loop that it lives in. A null buffer stands for the sizes that are determined
-/// at run time, and with the number of a phase that determines one, before 0, for how tiles are dealt behind it.
-using Life = std::pair<Value, int64_t>;
+/// A buffer; null: the sizes that are determined at run time, and with the number of a phase that determines one,
+/// before 0, how tiles are dealt behind it.
+using Subject = std::pair<Value, int64_t>;
 
 /// Proves one execution.
 class Prover {
@@ -53,7 +55,7 @@ public:
     earlier = execution.getEarlier(known);
     for (auto [number, step] : llvm::enumerate(execution.getSteps()))
       collect(number, step);
-    for (auto &[life, touches] : all)
+    for (auto &[subject, touches] : all)
       if (auto sentence = findUnordered(touches))
         return sentence;
     return findSharing();
@@ -85,7 +87,7 @@ private:
   DenseMap<StringAttr, SmallVector<int64_t>> boundAt;
   /// The numbers of the phases that determine sizes.
   SmallVector<int64_t> binders;
-  llvm::MapVector<Life, SmallVector<Touch, 4>> all;
+  llvm::MapVector<Subject, SmallVector<Touch, 4>> all;
   WindowOrder order;
   /// By phases: what is known in each step if the windows of the phase are wide.
   DenseMap<int64_t, std::vector<llvm::BitVector>> knownWith;
@@ -105,7 +107,8 @@ void Prover::add(Value operand, Touch touch) {
   }
   std::reverse(touch.slices.begin(), touch.slices.end());
   Operation *owner = owners.lookup(buffer);
-  all[{buffer, owner ? step.begins[cast<LoopOp>(owner).getNumber()] : 0}].push_back(std::move(touch));
+  touch.life = owner ? step.begins[cast<LoopOp>(owner).getNumber()] : 0;
+  all[{buffer, 0}].push_back(std::move(touch));
 }
 
 bool Prover::readsBound(SpaceOp space) {
@@ -121,28 +124,28 @@ void Prover::collect(int64_t number, const Execution::Step &step) {
   if (!phase) {
     auto loop = dyn_cast<LoopOp>(step.op);
     if (Value condition = loop ? loop.getCondition() : cast<BranchOp>(step.op).getCondition())
-      add(condition, {number, spaces, /*write=*/false, {}, {}, {}, {}});
+      add(condition, {number, spaces, /*write=*/false});
     ++spaces;
     return;
   }
   for (int64_t binder : binders)
     if (binder < step.phase)
-      all[{Value(), -1 - binder}].push_back({number, spaces, /*write=*/false, {}, {}, {}, {}});
+      all[{Value(), -1 - binder}].push_back({number, spaces, /*write=*/false});
   if (phase.getBinds())
-    all[{Value(), -1 - step.phase}].push_back({number, spaces, /*write=*/true, {}, {}, {}, {}});
+    all[{Value(), -1 - step.phase}].push_back({number, spaces, /*write=*/true});
   for (SpaceOp space : phase.getSpaces()) {
     for (auto [operand, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
-      add(operand, {number, spaces, /*write=*/false, space, operand, elements, {}});
+      add(operand, {number, spaces, /*write=*/false, space, operand, elements});
     for (auto [operand, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites()))
-      add(operand, {number, spaces, /*write=*/true, space, operand, elements, {}});
+      add(operand, {number, spaces, /*write=*/true, space, operand, elements});
     if (readsBound(space))
-      add(Value(), {number, spaces, /*write=*/false, {}, {}, {}, {}});
+      add(Value(), {number, spaces, /*write=*/false});
     if (StringAttr symbol = phase.getBindsAttr()) {
       boundAt[symbol].push_back(number);
-      add(Value(), {number, spaces, /*write=*/true, {}, {}, {}, {}});
+      add(Value(), {number, spaces, /*write=*/true});
       // Without tiles, worker 0 writes the value.
       if (space.getTiles().getExpr().asConstant().value_or(0) == 0)
-        add(bound.lookup(symbol), {number, spaces, /*write=*/true, {}, {}, {}, {}});
+        add(bound.lookup(symbol), {number, spaces, /*write=*/true});
     }
     ++spaces;
   }
@@ -251,14 +254,20 @@ std::optional<std::string> Prover::findSharing() {
     SmallVector<int64_t, 4> steps;
   };
   SmallVector<Span, 0> spans;
-  for (auto &[life, touches] : all) {
-    auto buffer = life.first ? life.first.getDefiningOp<BufferOp>() : BufferOp();
+  for (auto &[subject, touches] : all) {
+    auto buffer = subject.first ? subject.first.getDefiningOp<BufferOp>() : BufferOp();
     if (!buffer || buffer.getKind() != BufferKind::arena)
       continue;
-    Span &span = spans.emplace_back(Span{buffer, {}});
-    for (const Touch &touch : touches)
+    // Between the iterations of its loop, others may have its memory.
+    llvm::MapVector<int64_t, Span> lives;
+    for (const Touch &touch : touches) {
+      Span &span = lives[touch.life];
+      span.buffer = buffer;
       if (span.steps.empty() || span.steps.back() != touch.step)
         span.steps.push_back(touch.step);
+    }
+    for (auto &[life, span] : lives)
+      spans.push_back(std::move(span));
   }
   llvm::stable_sort(spans, [](const Span &one, const Span &other) { return one.steps.front() < other.steps.front(); });
   auto mayShare = [](BufferOp one, BufferOp other) {

@@ -11,9 +11,9 @@ namespace freestone::task {
 /// one buffer, at least one of them a write, are joined by an edge, and ordered by a wait, or are those of the same
 /// tiles of one deal to the same elements; and that all accesses of a buffer are known to be done before those of
 /// another one begin that may share its memory. Extents have no part in it but for the slices of views, which are taken
-/// to be as large as their steps at most. Loops have as many iterations as slices need to rotate, since workers meet
-/// before each; any two branches take their sides in each combination. Returns nothing, or a sentence that names what
-/// only the sizes of a run can tell.
+/// to be as large as their steps at most. Loops have as many iterations as slices need to rotate, or none, since each
+/// further one has the same waits; any two branches take their sides in each combination. Returns nothing, or a
+/// sentence that names what only the sizes of a run can tell.
 std::optional<std::string> findUnproved(ProgramOp program);
 
 } // namespace freestone::task

@@ -3,6 +3,7 @@
 #include "compiler/task/Passes.h"
 #include "compiler/tile/Counters.h"
 #include "runtime/sizes/ClaimGrain.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace freestone::task {
 #define GEN_PASS_DEF_CLAIMPHASES
@@ -40,10 +41,16 @@ private:
   static int64_t claimIn(ProgramOp program, int64_t workers) {
     SmallVector<PhaseOp, 8> phases = program.getPhases();
     DenseMap<int64_t, int64_t> spacesOfDeals;
-    for (PhaseOp phase : phases)
+    // Of which, or by which, a worker reads its own writes only.
+    llvm::DenseSet<Operation *> areDealtAlike;
+    for (PhaseOp phase : phases) {
       for (SpaceOp space : phase.getSpaces())
         if (std::optional<int64_t> deal = space.getDeal())
           ++spacesOfDeals[*deal];
+      for (ArrayRef<int64_t> same : {phase.getSameAfter(), phase.getSameAgain()})
+        for (int64_t before : same)
+          areDealtAlike.insert_range(ArrayRef<Operation *>{phase, phases[before]});
+    }
     AssumedSizes sizes(program, largeSize);
     auto isFree = [&](SpaceOp space) {
       std::optional<int64_t> deal = space.getDeal();
@@ -56,7 +63,7 @@ private:
     int64_t claimed = 0;
     for (PhaseOp phase : phases) {
       SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
-      if (!llvm::all_of(spaces, isFree) || llvm::none_of(spaces, isLong))
+      if (areDealtAlike.contains(phase) || !llvm::all_of(spaces, isFree) || llvm::none_of(spaces, isLong))
         continue;
       phase.setClaimed(true);
       ++claimed;

@@ -6,14 +6,16 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::task;
 
-/// Enough for every pair of slices that rotate.
+/// Enough for every pair of slices that rotate. What is known in the third iteration of both before is known in every
+/// further one, since each has the same waits.
 static constexpr int64_t mostTrips = 3;
 
 static SmallVector<Operation *> getDeciders(ProgramOp program) {
   SmallVector<Operation *> deciders;
   program.walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto loop = dyn_cast<LoopOp>(op);
-    if (isa<BranchOp>(op) || (loop && loop.getCondition()))
+    std::optional<sym::ExprAttr> trips = loop ? loop.getTrips() : std::nullopt;
+    if (isa<BranchOp>(op) || (loop && (loop.getCondition() || !trips || !trips->getExpr().asConstant())))
       deciders.push_back(op);
   });
   return deciders;
@@ -24,6 +26,12 @@ Execution::Execution(ProgramOp program, Valuation valueOf, int64_t way) : valueO
     numbers[phase] = number;
   for (auto [number, op] : llvm::enumerate(getDeciders(program)))
     deciders[op] = number;
+  program.walk([&](Operation *op) {
+    if (!isa<LoopOp, BranchOp>(op))
+      return;
+    lasts[op] = -1;
+    op->walk([&](PhaseOp phase) { lasts[op] = std::max(lasts[op], numbers.lookup(phase)); });
+  });
   int64_t loops = 0;
   program.walk([&](LoopOp loop) { loops = std::max<int64_t>(loops, loop.getNumber() + 1); });
   trips.assign(loops, 0);
@@ -73,7 +81,7 @@ int64_t Execution::countWays(ProgramOp program) {
 void Execution::addLoop(LoopOp loop) {
   std::optional<sym::ExprAttr> size = loop.getTrips();
   int64_t count = std::min(size ? size->getExpr().evaluate(valueOf).value_or(mostTrips) : mostTrips, mostTrips);
-  if (loop.getCondition() && !decide(loop))
+  if (deciders.contains(loop) && !decide(loop))
     count = 0;
   int64_t &trip = trips[loop.getNumber()], &begin = begins[loop.getNumber()];
   for (trip = 0; trip < count; ++trip) {
@@ -91,12 +99,29 @@ int64_t Execution::getLatest(int64_t phase, int64_t step) const {
   return step;
 }
 
-/// The last step complete where all workers have published a number of the phase. Behind a branch, these are the phases
-/// of the side that was taken.
+/// Whether a step is complete where all workers have published a number of the phase. Behind a branch, and a loop
+/// without iterations, they publish that of its last phase, whether they have it or not.
+bool Execution::isPassed(const Step &step, int64_t phase) const {
+  if (step.phase >= 0)
+    return step.phase <= phase;
+  int64_t last = lasts.lookup(step.op);
+  auto loop = dyn_cast<LoopOp>(step.op);
+  return last >= 0 && last <= phase && (!loop || step.trips[loop.getNumber()] == 0);
+}
+
+/// The last step complete where all workers have published a number of the phase.
 int64_t Execution::getComplete(int64_t phase, int64_t step) const {
-  while (--step >= 0 && (steps[step].phase < 0 || steps[step].phase > phase))
+  while (--step >= 0 && !isPassed(steps[step], phase))
     ;
   return step;
+}
+
+int64_t Execution::getBegin(int64_t step) const {
+  auto own = dyn_cast<LoopOp>(steps[step].op);
+  auto loop = own ? own : steps[step].op->getParentOfType<LoopOp>();
+  if (!loop || steps[step].trips[loop.getNumber()] == 0)
+    return -1;
+  return own ? step : steps[step].begins[loop.getNumber()];
 }
 
 /// Whether all workers with tiles of one phase have some of the other.
@@ -130,15 +155,24 @@ std::vector<llvm::BitVector> Execution::getKnown(const llvm::BitVector &wide) co
         done |= known[before];
       }
     };
+    auto awaitAgain = [&](ArrayRef<int64_t> phases) {
+      int64_t begin = getBegin(number);
+      for (int64_t phase : begin < 0 ? ArrayRef<int64_t>() : phases)
+        done.set(0, getComplete(phase, begin) + 1);
+    };
     if (auto phase = dyn_cast<PhaseOp>(step.op)) {
       awaitAll(phase.getAllAfter());
+      awaitAgain(phase.getAwaitedAgain());
       awaitTiles(phase.getAwaitedTiles());
       if (step.phase < static_cast<int64_t>(wide.size()) && wide.test(step.phase))
         awaitAll(phase.getAwaitedWindows());
     } else if (auto branch = dyn_cast<BranchOp>(step.op)) {
       awaitAll(branch.getAllAfter());
     } else {
-      done.set(0, number);
+      auto loop = cast<LoopOp>(step.op);
+      if (step.trips[loop.getNumber()] == 0)
+        awaitAll(loop.getAwaited());
+      awaitAgain(loop.getAwaitedAgain());
     }
     known.push_back(done);
   }
@@ -156,6 +190,16 @@ std::vector<llvm::BitVector> Execution::getEarlier(std::vector<llvm::BitVector> 
           earlier[index] |= earlier[before];
           earlier[index].set(before);
         }
+    // All iterations before, up to the step that began the loop.
+    for (int64_t before = getBegin(index); before >= 0 && !phase.getSameAgain().empty(); --before) {
+      auto begun = dyn_cast<LoopOp>(steps[before].op);
+      if (llvm::is_contained(phase.getSameAgain(), steps[before].phase)) {
+        earlier[index] |= earlier[before];
+        earlier[index].set(before);
+      } else if (begun && begun == phase->getParentOfType<LoopOp>() && steps[before].trips[begun.getNumber()] == 0) {
+        break;
+      }
+    }
   }
   return earlier;
 }

@@ -14,7 +14,7 @@ public:
   using Valuation = llvm::function_ref<std::optional<int64_t>(llvm::StringRef)>;
 
   /// The ways in which data decide: sides of branches alternate, from one or the other on, or are the same ones; loops
-  /// that data end do so at once, or after some iterations.
+  /// whose number of iterations isn't known end at once, or after some iterations.
   static constexpr int64_t ways = 4;
   /// Loops have at most some iterations; so many, where their number is unknown. Ways from `ways` on let every two
   /// decisions fall out in each combination, up to `countWays`.
@@ -41,11 +41,15 @@ public:
   std::vector<llvm::BitVector> getEarlier(std::vector<llvm::BitVector> known) const;
   /// The latest step before `step` that executed the phase of this number; -1: none.
   int64_t getLatest(int64_t phase, int64_t step) const;
+  /// The step that began the iteration of the innermost loop around a step, with which a loop's own step begins or ends
+  /// one; -1 in the first iteration, which comes after none.
+  int64_t getBegin(int64_t step) const;
   /// "phase 3 'fc1'"
   std::string describe(int64_t step) const;
 
 private:
   int64_t getComplete(int64_t phase, int64_t step) const;
+  bool isPassed(const Step &step, int64_t phase) const;
   void addBlock(mlir::Block &block);
   void addLoop(LoopOp loop);
   void addStep(mlir::Operation *op, int64_t phase = -1) { steps.push_back({op, phase, trips, begins}); }
@@ -57,6 +61,8 @@ private:
   int64_t way;
   /// The loops and branches that data decide, by their order in the text.
   llvm::DenseMap<mlir::Operation *, int64_t> deciders;
+  /// Of loops and branches: their last phases; -1 without any.
+  llvm::DenseMap<mlir::Operation *, int64_t> lasts;
   llvm::DenseMap<mlir::Operation *, int64_t> numbers;
   llvm::SmallVector<int64_t, 2> trips, begins;
   std::vector<Step> steps;

@@ -154,7 +154,7 @@ LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
   }
   std::string label = getNodeName(location);
   auto formed = LoopOp::create(builder, location, memory.number, label.empty() ? "loop" : label, loop.getTripsAttr(),
-                               isOpen ? memory.read.front() : Value());
+                               isOpen ? memory.read.front() : Value(), DenseI64ArrayAttr(), DenseI64ArrayAttr());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&formed.getBody());
   LogicalResult result = formBlock(**block);

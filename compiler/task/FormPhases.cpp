@@ -236,9 +236,9 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
     counts[symbol] = results.front();
   }
   OpBuilder::InsertionGuard guard(builder);
-  auto phase =
-      PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), builder.getDenseI64ArrayAttr({}),
-                      DenseI64ArrayAttr(), DenseI64ArrayAttr(), builder.getDenseI64ArrayAttr({}), binds, UnitAttr());
+  DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({}), absent;
+  auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), none, absent, absent, none, absent,
+                               absent, binds, UnitAttr());
   builder.createBlock(&phase.getBody());
   SmallVector<Attribute> sizeAttrs;
   for (sym::Expr size : call.getSizes())
@@ -273,9 +273,9 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
   if (label.empty())
     label = library.getName().str();
   OpBuilder::InsertionGuard guard(builder);
-  DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({});
-  auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, DenseI64ArrayAttr(),
-                               DenseI64ArrayAttr(), none, StringAttr(), UnitAttr());
+  DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({}), absent;
+  auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, absent, absent, none,
+                               absent, absent, StringAttr(), UnitAttr());
   builder.createBlock(&phase.getBody());
   sym::Expr zero = sym::Expr::constant(builder.getContext(), 0);
   auto unknown = [&](size_t count) {

@@ -239,18 +239,20 @@ public:
       for (int64_t worker = 0; worker < workers; ++worker) {
         llvm::BitVector &own = reached.emplace_back(count * workers);
         auto phase = dyn_cast<PhaseOp>(step.op);
-        auto reach = [&](int64_t number, int64_t begin, int64_t end) {
-          int64_t before = execution.getLatest(number, index);
+        auto reach = [&](int64_t before, int64_t begin, int64_t end) {
           for (int64_t other = begin; before >= 0 && other < end; ++other) {
             own |= reached[before * workers + other];
             own.set(before * workers + other);
           }
         };
         for (int64_t number : phase ? phase.getSameAfter() : ArrayRef<int64_t>())
-          reach(number, worker, worker + 1);
+          reach(execution.getLatest(number, index), worker, worker + 1);
+        int64_t iteration = execution.getBegin(index);
+        for (int64_t number : phase && iteration >= 0 ? phase.getSameAgain() : ArrayRef<int64_t>())
+          reach(execution.getLatest(number, iteration), worker, worker + 1);
         for (int64_t number : phase ? phase.getAwaitedWindows() : ArrayRef<int64_t>()) {
           runtime::WorkerRange range = awaited.getRange(step.phase, worker, number);
-          reach(number, range.begin, range.end);
+          reach(execution.getLatest(number, index), range.begin, range.end);
         }
       }
   }

@@ -5,7 +5,8 @@ using namespace freestone;
 using namespace freestone::task;
 
 KnownPhases::KnownPhases(ProgramOp program, std::function<bool(SpaceOp, SpaceOp)> areDealtAlike)
-    : areDealtAlike(std::move(areDealtAlike)), known(program.getPhases().size()) {}
+    : areDealtAlike(std::move(areDealtAlike)), phases(program.getPhases()),
+      known{llvm::BitVector(phases.size()), llvm::BitVector(phases.size())}, knownAt(phases.size()) {}
 
 /// Whether all workers with tiles of a phase have some of the other.
 bool KnownPhases::isWithin(int64_t phase, int64_t other) const {
@@ -16,50 +17,93 @@ bool KnownPhases::isWithin(int64_t phase, int64_t other) const {
   });
 }
 
+void KnownPhases::awaitAll(int64_t phase) {
+  known.here.set(0, phase + 1);
+  if (body.contains(phase))
+    known.before.set(body.first, body.end);
+}
+
 void KnownPhases::awaitTiles(Operation *op, int64_t phase) {
-  if (phases[phase]->getBlock()->findAncestorOpInBlock(*op))
-    known |= knownAt[phase];
-  for (int64_t before = known.find_first_unset(); before >= 0 && before < phase; before = known.find_next_unset(before))
-    if (isWithin(before, phase))
-      known.set(before);
-  known.set(phase);
+  PhaseOp awaited = phases[phase];
+  bool isSurely = awaited->getBlock()->findAncestorOpInBlock(*op) != nullptr;
+  if (isSurely)
+    known.here |= knownAt[phase].here;
+  auto addWithin = [&](llvm::BitVector &done, int64_t first, int64_t end) {
+    for (int64_t before = first; before < end; ++before)
+      if (!done.test(before) && isWithin(before, phase))
+        done.set(before);
+  };
+  addWithin(known.here, 0, phase);
+  known.here.set(phase);
+  if (!body.contains(phase))
+    return;
+  if (isSurely)
+    known.before |= knownAt[phase].before;
+  addWithin(known.before, body.first, body.end);
+}
+
+void KnownPhases::await(PhaseOp phase) {
+  for (int64_t before : phase.getAwaitedTiles())
+    awaitTiles(phase, before);
+  for (int64_t before : phase.getAllAfter())
+    awaitAll(before);
+  for (int64_t before : phase.getAwaitedAgain())
+    awaitAgain(before);
 }
 
 int64_t KnownPhases::enter(PhaseOp phase) {
-  phases.push_back(phase);
-  knownAt.push_back(known);
-  return phases.size() - 1;
+  assert(phases[next] == phase && "a walk in the order of the text");
+  knownAt[next] = known;
+  return next++;
 }
 
-/// Walks through the phases of a block, and adds what is known at each.
-static void collectKnown(Block &block, KnownPhases &known, SmallVector<llvm::BitVector> &atPhases) {
+void KnownPhases::passLoop(LoopOp loop, llvm::function_ref<void()> pass, llvm::function_ref<void()> passAgain) {
+  Body around = body;
+  Known outside = known;
+  body = {next, next + static_cast<int64_t>(loop.getPhases().size())};
+  known.before.reset();
+  pass();
+  llvm::BitVector before = known.here;
+  before.reset(0, body.first);
+  goBack(body.first, {outside.here, std::move(before)});
+  for (int64_t phase : loop.getAwaitedAgain())
+    awaitAgain(phase);
+  llvm::BitVector atBegin = known.before;
+  passAgain();
+  auto first = loop.getBody().front().empty() ? PhaseOp() : dyn_cast<PhaseOp>(loop.getBody().front().front());
+  beforeBody[loop] = first ? knownAt[body.first].before : atBegin;
+  // Whoever leaves the loop has waited for the same phases of its last iteration.
+  for (int64_t phase : loop.getAwaitedAgain())
+    known.here.set(body.first, phase + 1);
+  known.before = std::move(outside.before);
+  body = around;
+}
+
+void KnownPhases::pass(Block &block, Visit visit) {
   for (Operation &op : block) {
     if (auto phase = dyn_cast<PhaseOp>(op)) {
-      for (int64_t before : phase.getAwaitedTiles())
-        known.awaitTiles(phase, before);
-      for (int64_t before : phase.getAllAfter())
-        known.awaitAll(before);
-      atPhases.push_back(known.get());
-      known.enter(phase);
+      await(phase);
+      visit(phase);
+      enter(phase);
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
-      known.meet();
-      collectKnown(loop.getBody().front(), known, atPhases);
-      known.meet();
+      for (int64_t before : loop.getAwaited())
+        awaitAll(before);
+      Block &inner = loop.getBody().front();
+      passLoop(loop, [&] { pass(inner, [](PhaseOp) {}); }, [&] { pass(inner, visit); });
     } else if (auto branch = dyn_cast<BranchOp>(op)) {
       for (int64_t before : branch.getAllAfter())
-        known.awaitAll(before);
-      llvm::BitVector around = known.get();
+        awaitAll(before);
+      Known around = known;
       for (Region *side : {&branch.getThenBody(), &branch.getElseBody()}) {
-        collectKnown(side->front(), known, atPhases);
-        known.forget(around);
+        pass(side->front(), visit);
+        forget(around);
       }
     }
   }
 }
 
-SmallVector<llvm::BitVector> KnownPhases::getAtPhases(ProgramOp program) {
+SmallVector<KnownPhases::Known> KnownPhases::getAtPhases(ProgramOp program) {
   KnownPhases known(program, [](SpaceOp one, SpaceOp other) { return one.isDealtAs(other); });
-  SmallVector<llvm::BitVector> atPhases;
-  collectKnown(program.getBody().front(), known, atPhases);
-  return atPhases;
+  known.pass(program.getBody().front(), [](PhaseOp) {});
+  return std::move(known.knownAt);
 }

@@ -9,37 +9,73 @@ namespace freestone::task {
 
 /// The phases that are done wherever a worker is, on a walk through a program in the order of the text. All workers
 /// execute all waits. Where the tiles of a phase are done, so are the phases that it waited for, and earlier ones whose
-/// tiles belong to the same workers.
+/// tiles belong to the same workers. Within a loop's body, it is also known which phases of the iteration before are
+/// done, by waits of either iteration: whoever has done a phase of one has done all phases of those before.
 class KnownPhases {
 public:
+  /// By phases: those that are done; and, those of the innermost loop alone, those of its iteration before.
+  struct Known {
+    llvm::BitVector here, before;
+  };
+  using Visit = llvm::function_ref<void(PhaseOp)>;
+
   /// `areDealtAlike` tells whether tile t of two spaces belongs to the same worker.
   KnownPhases(ProgramOp program, std::function<bool(SpaceOp, SpaceOp)> areDealtAlike);
 
-  bool isKnown(int64_t phase) const { return known.test(phase); }
-  const llvm::BitVector &get() const { return known; }
-  /// All workers wait, before `op`, until all of them have finished an earlier phase.
-  void awaitAll(int64_t phase) { known.set(0, phase + 1); }
-  /// All workers wait, before `op`, until the tiles of an earlier phase are done.
+  bool isKnown(int64_t phase) const { return known.here.test(phase); }
+  /// Of the iteration before.
+  bool isKnownBefore(int64_t phase) const { return known.before.test(phase); }
+  const Known &get() const { return known; }
+  /// Before the next phase, all workers wait until all of them have finished an earlier phase.
+  void awaitAll(int64_t phase);
+  /// Before `op`, all workers wait until the tiles of an earlier phase are done.
   void awaitTiles(mlir::Operation *op, int64_t phase);
-  /// All workers meet before the next phase.
-  void meet() { known.set(0, phases.size()); }
+  /// Before the next phase, all workers wait until all of them have finished this phase of the iteration before.
+  void awaitAgain(int64_t phase) { known.before.set(body.first, phase + 1); }
+  /// The waits of a phase, as its edges are.
+  void await(PhaseOp phase);
   /// The next phase begins here; returns its number.
   int64_t enter(PhaseOp phase);
   /// The number of the next phase.
-  int64_t getNext() const { return phases.size(); }
-  /// By phases of a program with edges and deals: the phases that are known where they begin.
-  static llvm::SmallVector<llvm::BitVector> getAtPhases(ProgramOp program);
+  int64_t getNext() const { return next; }
   /// Goes back to what was known before a side of a branch: its other side, and what is behind it, know no more.
-  void forget(llvm::BitVector before) { known = std::move(before); }
+  void forget(Known before) { known = std::move(before); }
+  /// Goes through a loop's body twice: first without the iteration before, then with what that one has waited for in it
+  /// all the same, and what the loop's edges wait for.
+  void passLoop(LoopOp loop, llvm::function_ref<void()> pass, llvm::function_ref<void()> passAgain);
+  /// Goes back to phase `first`, where this was known.
+  void goBack(int64_t first, Known then) {
+    next = first;
+    known = std::move(then);
+  }
+  /// Goes through a block with edges; calls `visit` where a phase has waited, behind the edges of all iterations.
+  void pass(mlir::Block &block, Visit visit);
+  /// What is known where a phase begins.
+  const Known &getAt(int64_t phase) const { return knownAt[phase]; }
+  /// What is known of the iteration before where the first phase of a body begins.
+  const llvm::BitVector &getBeforeBody(LoopOp loop) const { return beforeBody.find(loop)->second; }
+  /// By phases of a program with edges and deals: what is known where they begin.
+  static llvm::SmallVector<Known> getAtPhases(ProgramOp program);
 
 private:
+  /// The phases of a loop, from `first` up to, and not with, `end`.
+  struct Body {
+    int64_t first = -1, end = -1;
+
+    bool contains(int64_t phase) const { return first <= phase && phase < end; }
+  };
+
   bool isWithin(int64_t phase, int64_t other) const;
 
   std::function<bool(SpaceOp, SpaceOp)> areDealtAlike;
-  llvm::BitVector known;
-  llvm::SmallVector<PhaseOp> phases;
-  /// By phases: those that are known where its tiles begin.
-  llvm::SmallVector<llvm::BitVector> knownAt;
+  llvm::SmallVector<PhaseOp, 8> phases;
+  int64_t next = 0;
+  Known known;
+  /// Of the innermost loop.
+  Body body;
+  /// By phases: what is known where its tiles begin.
+  llvm::SmallVector<Known> knownAt;
+  llvm::DenseMap<mlir::Operation *, llvm::BitVector> beforeBody;
 };
 
 } // namespace freestone::task

@@ -24,7 +24,7 @@ void LiveRanges::note() {
   for (int64_t phase = 0; phase < numPhases; ++phase)
     if (known.isKnown(phase) != noted.test(phase))
       knownFrom[phase] = known.isKnown(phase) ? known.getNext() : numPhases;
-  noted = known.get();
+  noted = known.get().here;
 }
 
 void LiveRanges::await(ArrayRef<int64_t> phases) {
@@ -34,12 +34,25 @@ void LiveRanges::await(ArrayRef<int64_t> phases) {
 }
 
 void LiveRanges::collect(PhaseOp phase) {
-  for (int64_t before : phase.getAwaitedTiles())
-    known.awaitTiles(phase, before);
-  await(phase.getAllAfter());
+  known.await(phase);
+  note();
   for (SpaceOp space : phase.getSpaces())
     llvm::for_each(space->getOperands(), [&](Value operand) { touch(operand); });
   known.enter(phase);
+}
+
+void LiveRanges::collect(LoopOp loop) {
+  await(loop.getAwaited());
+  int64_t first = known.getNext();
+  Block &body = loop.getBody().front();
+  known.passLoop(loop, [&] { known.pass(body, [](PhaseOp) {}); }, [&] { collect(body); });
+  note();
+  llvm::BitVector open(numPhases);
+  open.set(first, known.getNext());
+  open.reset(known.getBeforeBody(loop));
+  ranges.push_back({first, known.getNext(), static_cast<int64_t>(loop.getNumber()), std::move(open)});
+  if (Value condition = loop.getCondition())
+    conditions.insert(findBuffer(condition));
 }
 
 void LiveRanges::collect(Block &block) {
@@ -47,18 +60,10 @@ void LiveRanges::collect(Block &block) {
     if (auto phase = dyn_cast<PhaseOp>(op)) {
       collect(phase);
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
-      known.meet();
-      note();
-      int64_t first = known.getNext();
-      collect(loop.getBody().front());
-      known.meet();
-      note();
-      ranges.push_back({first, known.getNext(), static_cast<int64_t>(loop.getNumber())});
-      if (Value condition = loop.getCondition())
-        conditions.insert(findBuffer(condition));
+      collect(loop);
     } else if (auto branch = dyn_cast<BranchOp>(op)) {
       await(branch.getAllAfter());
-      llvm::BitVector before = known.get();
+      KnownPhases::Known before = known.get();
       for (Region *region : {&branch.getThenBody(), &branch.getElseBody()}) {
         collect(region->front());
         known.forget(before);
@@ -79,8 +84,10 @@ std::optional<std::pair<int64_t, int64_t>> LiveRanges::get(BufferOp buffer) cons
   auto loops = loopsOf.lookup(buffer);
   // Inner ranges come first.
   for (const Range &range : ranges) {
-    // What another iteration reads, or what is around the loop, lives as long as the loop.
-    if (!range.meets(touched) || (range.contains(touched) && !loops.contains(range.loop)))
+    // What another iteration reads, or what is around the loop, lives as long as the loop; so does what an iteration may
+    // still touch when the next one begins.
+    bool isOpen = llvm::any_of(touched.phases, [&](int64_t phase) { return range.open.test(phase); });
+    if (!range.meets(touched) || (range.contains(touched) && !loops.contains(range.loop) && !isOpen))
       continue;
     touched.first = std::min(touched.first, range.first);
     touched.last = std::max(touched.last, range.end - 1);

@@ -30,9 +30,11 @@ private:
     }
   };
 
-  /// The phases of a loop, from `first` up to, and not with, `end`.
+  /// The phases of a loop, from `first` up to, and not with, `end`. Those of `open` aren't known to be done when the
+  /// next iteration begins.
   struct Range {
     int64_t first, end, loop;
+    llvm::BitVector open;
 
     bool contains(const Touched &touched) const { return first <= touched.first && touched.last < end; }
     bool meets(const Touched &touched) const { return first <= touched.last && touched.first < end; }
@@ -40,6 +42,7 @@ private:
 
   void collect(mlir::Block &block);
   void collect(PhaseOp phase);
+  void collect(LoopOp loop);
   void touch(mlir::Value operand);
   void await(llvm::ArrayRef<int64_t> phases);
   void note();

@@ -6,10 +6,44 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::task;
 
-bool task::areApart(Value one, Value other) {
+/// Views of one buffer that follow the same loop in the same steps, or nothing.
+static std::optional<std::pair<ViewOp, ViewOp>> getSlices(Value one, Value other) {
   auto view = one.getDefiningOp<ViewOp>(), next = other.getDefiningOp<ViewOp>();
-  return view && next && view.getSource() == next.getSource() && view.getLoop() == next.getLoop() &&
-         view.getRotate() == next.getRotate() && view.getSlice(0) != next.getSlice(0);
+  if (!view || !next || view.getSource() != next.getSource() || view.getLoop() != next.getLoop() ||
+      view.getRotate() != next.getRotate() || view.getStep() != next.getStep())
+    return std::nullopt;
+  return std::pair(view, next);
+}
+
+bool task::areApart(Value later, Value earlier, std::optional<int64_t> loop, int64_t behind) {
+  auto slices = getSlices(later, earlier);
+  if (!slices)
+    return false;
+  auto [view, before] = *slices;
+  return view.getSlice(loop && view.getLoop() == loop ? behind : 0) != before.getSlice(0);
+}
+
+bool task::areAlike(Value one, Value other) {
+  if (one == other)
+    return true;
+  auto slices = getSlices(one, other);
+  return slices && slices->first.getType() == slices->second.getType();
+}
+
+/// The loop that a touched view follows and that its phase lies in, but the later phase does not.
+static LoopOp findEndedLoop(Value operand, SpaceOp within, SpaceOp later) {
+  auto view = operand.getDefiningOp<ViewOp>();
+  std::optional<int64_t> number = view ? view.getLoop() : std::nullopt;
+  auto loop = number ? within->getParentOfType<LoopOp>() : LoopOp();
+  while (loop && static_cast<int64_t>(loop.getNumber()) != *number)
+    loop = loop->getParentOfType<LoopOp>();
+  return loop && !loop->isAncestor(later) ? loop : LoopOp();
+}
+
+/// Whether slices are apart however many iterations an ended loop had.
+static bool areApartBehind(Value later, Value earlier) {
+  auto slices = getSlices(later, earlier);
+  return slices && !slices->first.getRotate() && slices->second.getShift() <= slices->first.getShift();
 }
 
 std::pair<sym::Expr, sym::Expr> OperandTouch::getBlocks() const {
@@ -20,9 +54,11 @@ std::pair<sym::Expr, sym::Expr> OperandTouch::getBlocks() const {
   return {};
 }
 
-bool OperandTouch::conflictsWith(const OperandTouch &other) const {
-  return (isWrite || other.isWrite) && findBuffer(operand) == findBuffer(other.operand) &&
-         !areApart(operand, other.operand);
+bool OperandTouch::conflictsWith(const OperandTouch &earlier) const {
+  if ((!isWrite && !earlier.isWrite) || findBuffer(operand) != findBuffer(earlier.operand))
+    return false;
+  return findEndedLoop(earlier.operand, earlier.space, space) ? !areApartBehind(operand, earlier.operand)
+                                                              : !areApart(operand, earlier.operand);
 }
 
 bool OperandTouch::isOnWorkerOf(const OperandTouch &other) const {

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/task/TaskDialect.h"
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace freestone::task {
@@ -19,16 +20,22 @@ struct OperandTouch {
   bool isOnly() const { return SpaceOp(space).getTiles().getExpr().isConstant(1); }
   /// The elements of a block and the tiles that share one; nulls where a single tile may touch any.
   std::pair<sym::Expr, sym::Expr> getBlocks() const;
-  /// Whether they may not run at the same time: unless both read, or the operands are slices apart.
-  bool conflictsWith(const OperandTouch &other) const;
+  /// Whether they may not run at the same time as an earlier one of the same iterations, or of a loop that has ended:
+  /// unless both read, or the operands are slices apart.
+  bool conflictsWith(const OperandTouch &earlier) const;
   /// Whether tile t of both touches the same elements, on one worker.
   bool isOnWorkerOf(const OperandTouch &other) const;
 };
 
 llvm::SmallVector<OperandTouch, 8> collectTouches(PhaseOp phase);
 
-/// Whether two operands are different slices of one buffer in every iteration.
-bool areApart(mlir::Value one, mlir::Value other);
+/// Whether two operands are different slices of one buffer in every iteration; with a loop, where the one touched later
+/// is so many iterations of it behind the other.
+bool areApart(mlir::Value later, mlir::Value earlier, std::optional<int64_t> loop = std::nullopt, int64_t behind = 0);
+
+/// Whether two operands are slices of one buffer that follow loops alike, or the same operand: what tile t touches of
+/// both are the same elements of a slice.
+bool areAlike(mlir::Value one, mlir::Value other);
 
 /// Two touches of one operand in two phases that may not run at the same time, and which no common deal orders.
 struct Meeting {

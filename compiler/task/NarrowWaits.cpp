@@ -1,5 +1,5 @@
+#include "compiler/task/IterationOrder.h"
 #include "compiler/task/LiveRanges.h"
-#include "compiler/task/Meetings.h"
 #include "compiler/task/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -39,6 +39,7 @@ private:
   void narrow(LoopOp loop);
   void narrow(BranchOp branch);
   SmallVector<int64_t> findNeeded(PhaseOp phase);
+  SmallVector<int64_t> findHeld(int64_t first, int64_t end);
   bool isOrdered(PhaseOp phase, int64_t before);
   int64_t numberOf(const OperandTouch &touch) const { return numbers.lookup(SpaceOp(touch.space).getParentOp()); }
 
@@ -114,10 +115,51 @@ void Narrower::narrow(PhaseOp phase) {
   known.enter(phase);
 }
 
+/// The phases of a body that touch buffers which live in a part of each iteration alone. Others may take their bytes in
+/// the next iteration.
+SmallVector<int64_t> Narrower::findHeld(int64_t first, int64_t end) {
+  SmallVector<int64_t> held;
+  for (auto &[op, touches] : touching) {
+    auto buffer = cast<BufferOp>(op);
+    bool isWithin = buffer.getKind() == BufferKind::arena && buffer.getFirst() && buffer.getFreed() &&
+                    (static_cast<int64_t>(*buffer.getFirst()) > first || static_cast<int64_t>(*buffer.getFreed()) < end);
+    for (const OperandTouch &touch : touches)
+      if (int64_t number = numberOf(touch); isWithin && first <= number && number < end)
+        held.push_back(number);
+  }
+  return held;
+}
+
+/// What an iteration must know of the one before is found anew, with the windows.
 void Narrower::narrow(LoopOp loop) {
-  known.meet();
-  narrow(loop.getBody().front());
-  known.meet();
+  SmallVector<PhaseOp, 8> within = loop.getPhases();
+  int64_t first = known.getNext(), end = first + static_cast<int64_t>(within.size()), last = first - 1;
+  while (last >= 0 && (known.isKnown(last) || (!within.empty() && within.front().isAlternativeTo(phases[last]))))
+    --last;
+  loop.removeAllAfterAttr();
+  if (last >= 0 && !within.empty()) {
+    known.awaitAll(last);
+    loop.setAllAfter(last);
+  }
+  bool mayOverlap = !llvm::is_contained(loop.getAwaitedAgain(), end - 1) && IterationOrder::mayOverlap(loop);
+  IterationOrder iterations(loop, first, [](const OperandTouch &later, const OperandTouch &earlier) {
+    return SpaceOp(later.space).isDealtAs(earlier.space) &&
+           (earlier.isOnly() || areAligned(later.elements, earlier.elements));
+  });
+  auto narrowWithin = [&] {
+    narrow(loop.getBody().front());
+    if (mayOverlap)
+      iterations.awaitConditions();
+    else
+      iterations.meet();
+  };
+  auto narrowAgain = [&] {
+    if (mayOverlap)
+      iterations.order(known, findHeld(first, end));
+    else
+      known.pass(loop.getBody().front(), [](PhaseOp) {});
+  };
+  known.passLoop(loop, narrowWithin, narrowAgain);
 }
 
 void Narrower::narrow(BranchOp branch) {
@@ -128,7 +170,7 @@ void Narrower::narrow(BranchOp branch) {
   branch.setAllAfter(latest < 0 ? SmallVector<int64_t>() : SmallVector{latest});
   if (latest >= 0)
     known.awaitAll(latest);
-  llvm::BitVector before = known.get();
+  KnownPhases::Known before = known.get();
   for (Region *side : {&branch.getThenBody(), &branch.getElseBody()}) {
     narrow(side->front());
     known.forget(before);

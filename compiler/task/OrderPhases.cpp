@@ -1,7 +1,6 @@
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/task/AssumedSizes.h"
-#include "compiler/task/KnownPhases.h"
-#include "compiler/task/Meetings.h"
+#include "compiler/task/IterationOrder.h"
 #include "compiler/task/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -80,8 +79,8 @@ constexpr double punctual = 1000;
 /// Finds the edges of one program.
 class Orderer {
 public:
-  Orderer(ProgramOp program, size_t workers, bool elide)
-      : program(program), elide(elide),
+  Orderer(ProgramOp program, size_t workers, bool elide, bool overlap)
+      : program(program), phases(program.getPhases()), elide(elide), overlap(overlap),
         known(program, [this](SpaceOp one, SpaceOp other) { return deals.areAlike(one, other); }), sizes(program, 1),
         plane(workers) {
     for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
@@ -102,13 +101,14 @@ private:
   void order(BranchOp branch);
   void visitTouches(int64_t index, PhaseOp phase, llvm::function_ref<void(const SpaceTouch &, bool isWrite)> visit);
   bool readsRuntimeSizes(SpaceOp space);
-  bool staysOnWorker(const SpaceTouch &touch, const SpaceTouch &before);
+  bool staysOnWorker(SpaceOp later, Attribute touched, SpaceOp earlier, Attribute before);
   void wait(PhaseOp phase, llvm::SmallSetVector<int64_t, 8> needed);
   void lay(PhaseOp phase);
   static Touches getAdded(const Touches &all, const Touches &before);
 
   ProgramOp program;
-  bool elide;
+  SmallVector<PhaseOp, 8> phases;
+  bool elide, overlap;
   Deals deals;
   Touches reads, writes;
   llvm::SmallDenseSet<StringAttr> runtimeSymbols;
@@ -125,13 +125,11 @@ void Orderer::order() {
   deals.number(program);
 }
 
-/// Whether tile t of both accesses touches the same elements, and belongs to one worker. A single tile may touch any
-/// elements.
-bool Orderer::staysOnWorker(const SpaceTouch &touch, const SpaceTouch &before) {
-  SpaceOp earlier = before.space;
+/// Whether tile t of both accesses to one operand touches the same elements, and belongs to one worker. A single tile
+/// may touch any elements.
+bool Orderer::staysOnWorker(SpaceOp later, Attribute touched, SpaceOp earlier, Attribute before) {
   bool isOnly = earlier.getTiles().getExpr().isConstant(1);
-  return touch.operand == before.operand && (areAligned(touch.elements, before.elements) || isOnly) &&
-         deals.join(touch.space, earlier);
+  return elide && (areAligned(touched, before) || isOnly) && deals.join(later, earlier);
 }
 
 bool Orderer::readsRuntimeSizes(SpaceOp space) {
@@ -209,9 +207,12 @@ void Orderer::order(PhaseOp phase) {
   llvm::SmallSetVector<int64_t, 8> all, same;
   auto comeAfter = [&](ArrayRef<SpaceTouch> touches, const SpaceTouch &touch) {
     for (const SpaceTouch &before : touches) {
-      if (touch.operand && areApart(before.operand, touch.operand))
+      // Sizes are no operand; of those, one touch is a write here.
+      if (touch.operand && !OperandTouch{touch.space, touch.operand, touch.elements, /*isWrite=*/true}.conflictsWith(
+                               {before.space, before.operand, before.elements, /*isWrite=*/true}))
         continue;
-      bool stays = elide && touch.operand && staysOnWorker(touch, before);
+      bool stays = touch.operand && touch.operand == before.operand &&
+                   staysOnWorker(touch.space, touch.elements, before.space, before.elements);
       (stays ? same : all).insert(before.phase);
     }
   };
@@ -238,14 +239,39 @@ void Orderer::order(PhaseOp phase) {
   lay(phase);
 }
 
-/// Workers meet before every iteration, and behind the last one.
+/// Before the first iteration, all that comes before the loop is done.
 void Orderer::order(LoopOp loop) {
-  ++waits;
-  known.meet();
+  SmallVector<PhaseOp, 8> within = loop.getPhases();
+  int64_t first = known.getNext(), last = first - 1;
+  while (last >= 0 && (known.isKnown(last) || (!within.empty() && within.front().isAlternativeTo(phases[last]))))
+    --last;
+  if (last >= 0 && !within.empty()) {
+    ++waits;
+    known.awaitAll(last);
+    loop.setAllAfter(last);
+  }
+  IterationOrder iterations(loop, first, [this](const OperandTouch &later, const OperandTouch &earlier) {
+    return staysOnWorker(later.space, later.elements, earlier.space, earlier.elements);
+  });
+  bool mayOverlap = overlap && IterationOrder::mayOverlap(loop);
+  auto orderWithin = [&] {
+    order(loop.getBody().front());
+    if (mayOverlap)
+      iterations.awaitConditions();
+    else
+      iterations.meet();
+  };
+  auto orderAgain = [&] {
+    if (mayOverlap)
+      iterations.order(known);
+    else
+      known.pass(loop.getBody().front(), [](PhaseOp) {});
+  };
   plane.meet();
-  order(loop.getBody().front());
-  known.meet();
+  known.passLoop(loop, orderWithin, orderAgain);
   plane.meet();
+  waits += !loop.getAwaitedAgain().empty() +
+           llvm::count_if(within, [&](PhaseOp phase) { return mayOverlap && !phase.getAwaitedAgain().empty(); });
 }
 
 /// The touches since `before`.
@@ -274,7 +300,7 @@ void Orderer::order(BranchOp branch) {
     branch.setAllAfter(latest);
   }
   plane.meet();
-  llvm::BitVector knownBefore = known.get();
+  KnownPhases::Known knownBefore = known.get();
   Touches readsBefore = reads, writesBefore = writes;
   order(branch.getThenBody().front());
   // What follows comes after the touches of either side.
@@ -304,7 +330,7 @@ public:
       getOperation().emitError(llvm::toString(device.takeError()));
       return signalPassFailure();
     }
-    Orderer orderer(getOperation(), std::max(2u, device->units), elide);
+    Orderer orderer(getOperation(), std::max(2u, device->units), elide, overlap);
     orderer.order();
     waits += orderer.waits;
     elided += orderer.elided;

@@ -42,6 +42,9 @@ private:
   void collectBound();
   bool overwriteOperand(int64_t phase, SpaceOp space, unsigned result);
   bool isLastTouch(BufferOp operand, BufferOp result, int64_t phase, SpaceOp space);
+  using Edges = SmallVector<std::pair<PhaseOp, int64_t>>;
+  static bool areOnWorker(const BufferTouch &earlier, const BufferTouch &later);
+  bool areOrderedAgain(BufferOp before, BufferOp after, Edges &onWorker);
   bool areOrdered(BufferOp operand, BufferOp result);
   std::optional<bool> getOrder(const BufferTouch &earlier, const BufferTouch &later);
   void unite(BufferOp operand, BufferOp result);
@@ -51,7 +54,7 @@ private:
   SymbolTable &symbols;
   SmallVector<PhaseOp, 8> phases;
   /// By phases: those that are done, wherever a worker is.
-  SmallVector<llvm::BitVector> known;
+  SmallVector<KnownPhases::Known> known;
   DenseMap<Operation *, SmallVector<BufferTouch>> touches;
   /// Buffers that views follow, that decide the way of all workers, or whose element is a size.
   DenseSet<Operation *> bound;
@@ -97,22 +100,38 @@ bool Overwriter::isLastTouch(BufferOp operand, BufferOp result, int64_t phase, S
          });
 }
 
+bool Overwriter::areOnWorker(const BufferTouch &earlier, const BufferTouch &later) {
+  SpaceOp one = earlier.space, other = later.space;
+  bool isOnly = one.getTiles().getExpr().isConstant(1);
+  return one.isDealtAs(other) && (isOnly || areAligned(earlier.elements, later.elements));
+}
+
 /// Whether two accesses to the same bytes are in order: by what is known, true, or on each worker by itself, false.
 /// Else nothing. A single tile may touch any elements.
 std::optional<bool> Overwriter::getOrder(const BufferTouch &earlier, const BufferTouch &later) {
-  if (known[later.phase].test(earlier.phase))
+  if (known[later.phase].here.test(earlier.phase))
     return true;
-  SpaceOp one = earlier.space, other = later.space;
-  bool isOnly = one.getTiles().getExpr().isConstant(1);
-  if (one.isDealtAs(other) && (isOnly || areAligned(earlier.elements, later.elements)))
-    return false;
-  return std::nullopt;
+  return areOnWorker(earlier, later) ? std::optional(false) : std::nullopt;
 }
 
-/// Whether all that touches the operand comes before all that touches the result, with the waits as they are. Writes
-/// the edges that say so where no wait does.
+/// Whether what touches one buffer in an iteration comes before what touches the other in the next one. Collects those
+/// that are ordered on their workers alone.
+bool Overwriter::areOrderedAgain(BufferOp before, BufferOp after, Edges &onWorker) {
+  for (const BufferTouch &earlier : touches[before])
+    for (const BufferTouch &later : touches[after]) {
+      if ((!earlier.isWrite && !later.isWrite) || known[later.phase].before.test(earlier.phase))
+        continue;
+      if (!areOnWorker(earlier, later))
+        return false;
+      onWorker.push_back({phases[later.phase], earlier.phase});
+    }
+  return true;
+}
+
+/// Whether all that touches the operand comes before all that touches the result, with the waits as they are, and in a
+/// loop before what touches either in the next iteration. Writes the edges that say so where no wait does.
 bool Overwriter::areOrdered(BufferOp operand, BufferOp result) {
-  SmallVector<std::pair<PhaseOp, int64_t>> onWorker;
+  Edges onWorker, again;
   for (const BufferTouch &earlier : touches[operand])
     for (const BufferTouch &later : touches[result]) {
       if (earlier.space == later.space || (!earlier.isWrite && !later.isWrite))
@@ -123,14 +142,19 @@ bool Overwriter::areOrdered(BufferOp operand, BufferOp result) {
       if (!*order)
         onWorker.push_back({phases[later.phase], earlier.phase});
     }
-  Builder builder(program.getContext());
-  for (auto [phase, before] : onWorker) {
-    SmallVector<int64_t> same(phase.getSameAfter());
-    if (llvm::is_contained(same, before))
-      continue;
-    same.insert(llvm::lower_bound(same, before), before);
-    phase.setSameAfterAttr(builder.getDenseI64ArrayAttr(same));
-  }
+  bool isInLoop = phases[touches[operand].front().phase]->getParentOfType<LoopOp>() != nullptr;
+  if (isInLoop && (!areOrderedAgain(operand, result, again) || !areOrderedAgain(result, operand, again)))
+    return false;
+  auto addTo = [](ArrayRef<int64_t> edges, int64_t before) {
+    SmallVector<int64_t> same(edges);
+    if (!llvm::is_contained(same, before))
+      same.insert(llvm::lower_bound(same, before), before);
+    return same;
+  };
+  for (auto [phase, before] : onWorker)
+    phase.setSameAfter(addTo(phase.getSameAfter(), before));
+  for (auto [phase, before] : again)
+    phase.setAgainSameAfter(addTo(phase.getSameAgain(), before));
   return true;
 }
 

@@ -68,8 +68,9 @@ OF_ATTENTION = {"reassociate"}
 OF_BRANCHES = {"schedule"}
 # test/driver/short_branches.py tests that of branches.
 OF_SIDES = {"select-branches"}
-# test/codegen/decoders.py tests that of what loops carry, scans.py that of what they go along.
-OF_LOOPS = {"append", "scan-products"}
+# test/codegen/decoders.py tests that of what loops carry, scans.py that of what they go along, iterations.py that of their
+# order.
+OF_LOOPS = {"append", "scan-products", "overlap-iterations"}
 # test/codegen/convolutions.py tests those of single taps, of weights that are inputs, and of windows whose rows share
 # elements.
 OF_PICTURES = {"pictures-in-place", "pack-in-runs", "share-rows"}

@@ -84,6 +84,7 @@ protected:
   void setAllAfter(PhaseOp phase, ArrayRef<int64_t> before) {
     phase.setAllAfterAttr(Builder(&context).getDenseI64ArrayAttr(before));
   }
+  DenseI64ArrayAttr makeEdge(int64_t before) { return Builder(&context).getDenseI64ArrayAttr(before); }
   IntegerAttr makeNumber(int64_t value) { return Builder(&context).getI64IntegerAttr(value); }
 
   MLIRContext context;
@@ -462,6 +463,69 @@ TEST_F(HappensBefore, LoopsAreProved) {
   ASSERT_TRUE(program);
   EXPECT_EQ(checkAll(program), std::nullopt);
   EXPECT_EQ(findUnproved(program), std::nullopt);
+}
+
+/// Edges take the place of meetings: of the loop for what comes before it, of the first phase for the last one of the
+/// iteration before, of what comes behind.
+TEST_F(HappensBefore, EveryWaitOfALoopIsNeeded) {
+  ProgramOp program = plan(loop);
+  ASSERT_TRUE(program);
+  auto loop = *program.getOps<LoopOp>().begin();
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  EXPECT_TRUE(loop.getAwaitedAgain().empty());
+  ASSERT_EQ(std::vector<int64_t>(phases[2].getAwaitedAgain()), std::vector<int64_t>{3});
+  EXPECT_TRUE(phases[3].getAwaitedAgain().empty());
+  auto expectFault = [&] {
+    EXPECT_TRUE(check(program, 2));
+    EXPECT_TRUE(findUnproved(program));
+  };
+  phases[2].removeAgainAfterAttr();
+  expectFault();
+  phases[2].setAgainAfterAttr(makeEdge(2));
+  expectFault();
+  phases[2].setAgainAfterAttr(makeEdge(3));
+  EXPECT_EQ(checkAll(program), std::nullopt);
+
+  ASSERT_EQ(std::vector<int64_t>(loop.getAwaited()), std::vector<int64_t>{1});
+  loop.removeAllAfterAttr();
+  expectFault();
+  loop.setAllAfterAttr(makeEdge(1));
+  ASSERT_EQ(std::vector<int64_t>(phases[4].getAllAfter()), std::vector<int64_t>{3});
+  setAllAfter(phases[4], {});
+  expectFault();
+}
+
+/// What an iteration does not need of the one before is in order by the workers alone.
+TEST_F(HappensBefore, IterationsOfWorkersAloneNeedNoWait) {
+  ProgramOp program = plan(R"mlir(
+    !v = !graph.tensor<[n], f32>
+    task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+      %s = task.buffer arena : !graph.tensor<[2, n], f32>
+      %old = task.view %s loop 0 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+      %new = task.view %s loop 0 shift 1 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+      %b = task.buffer arena : !v
+      %y = task.buffer output "y" : !v
+      task.loop 0 "loop" trips 50 {
+        task.phase "inside" after all [] same [] {
+          task.space @p(%old) to (%b) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !v
+        }
+        task.phase "next" after all [] same [] {
+          task.space @q(%b) to (%new) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !v
+        }
+      }
+      task.phase "behind" after all [] same [] {
+        task.space @p(%old) to (%y) sizes [n] tiles n scratch 0 reads [?] writes [1] sites [] : (!v) -> !v
+      }
+    })mlir");
+  ASSERT_TRUE(program);
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  for (PhaseOp phase : phases)
+    EXPECT_TRUE(phase.getAwaitedAgain().empty());
+  EXPECT_TRUE(llvm::is_contained(phases[0].getSameAgain(), 1));
+  EXPECT_EQ(checkAll(program), std::nullopt);
+  EXPECT_EQ(findUnproved(program), std::nullopt);
+  phases[0].removeAgainSameAfterAttr();
+  EXPECT_TRUE(findUnproved(program));
 }
 
 TEST_F(HappensBefore, AWaitWithinALoopIsNeeded) {

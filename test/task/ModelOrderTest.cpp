@@ -99,16 +99,18 @@ struct Runs {
   explicit Runs(ProgramOp program) {
     for (int64_t way = 0, ways = Execution::countWays(program); way < ways; ++way) {
       executions.emplace_back(
-          program, [](StringRef) { return 1; }, way);
+          program, [](StringRef) { return 3; }, way);
       known.push_back(executions.back().getKnown());
     }
   }
 
-  /// Whether edges order a phase, wherever it is executed, after an earlier one: waits, or other `same` edges.
-  bool areOrdered(PhaseOp later, int64_t earlier) const {
+  /// Whether edges order a phase, wherever it is executed, after an earlier one, or one of the iteration before: waits,
+  /// or other `same` edges.
+  bool areOrdered(PhaseOp later, int64_t earlier, bool again = false) const {
     for (auto [execution, done] : llvm::zip_equal(executions, known))
       for (auto [number, step] : llvm::enumerate(execution.getSteps())) {
-        int64_t before = step.op == later ? execution.getLatest(earlier, number) : -1;
+        int64_t from = step.op != later ? -1 : again ? execution.getBegin(number) : number;
+        int64_t before = from < 0 ? -1 : execution.getLatest(earlier, from);
         if (before >= 0 && !isImplied(execution, done, number, before))
           return false;
       }
@@ -124,13 +126,19 @@ private:
       if (number == earlier || known[number].test(earlier))
         return true;
       auto phase = dyn_cast<PhaseOp>(execution.getSteps()[number].op);
-      for (ArrayRef<int64_t> edges : {phase ? phase.getSameAfter() : ArrayRef<int64_t>(),
-                                      phase ? phase.getAwaitedWindows() : ArrayRef<int64_t>()})
+      if (!phase)
+        continue;
+      auto reach = [&](ArrayRef<int64_t> edges, int64_t from) {
         for (int64_t edge : edges)
-          if (int64_t before = execution.getLatest(edge, number); before >= earlier && !seen.test(before)) {
+          if (int64_t before = execution.getLatest(edge, from); before >= earlier && !seen.test(before)) {
             seen.set(before);
             reached.push_back(before);
           }
+      };
+      reach(phase.getSameAfter(), number);
+      reach(phase.getAwaitedWindows(), number);
+      if (int64_t begin = execution.getBegin(number); begin >= 0)
+        reach(phase.getSameAgain(), begin);
     }
     return false;
   }
@@ -203,7 +211,37 @@ TEST_P(ModelOrder, FindsEveryMissingEdge) {
       }
       branch.setAllAfterAttr(builder.getDenseI64ArrayAttr(all));
     });
+    program.walk([&](LoopOp loop) {
+      std::vector<int64_t> all(loop.getAwaited()), again(loop.getAwaitedAgain());
+      if (!all.empty()) {
+        loop.removeAllAfterAttr();
+        expectFault(loop.getLabel(), "phase", all.front());
+        loop.setAllAfter(all);
+      }
+      if (!again.empty()) {
+        loop.removeAgainAfterAttr();
+        expectFault(loop.getLabel(), "the iteration before", again.front());
+        loop.setAgainAfter(again);
+      }
+    });
     for (PhaseOp phase : program.getPhases()) {
+      std::vector<int64_t> again(phase.getAwaitedAgain()), sameAgain(phase.getSameAgain());
+      for (int64_t edge : again) {
+        phase.setAgainAfter(without(again, edge));
+        expectFault(phase.getLabel(), "phase of the iteration before", edge);
+      }
+      if (!again.empty())
+        phase.setAgainAfter(again);
+      for (int64_t edge : sameAgain) {
+        phase.setAgainSameAfter(without(sameAgain, edge));
+        bool isRedundant = runs.areOrdered(phase, edge, /*again=*/true);
+        EXPECT_EQ(proof.findUnproved().has_value(), !isRedundant)
+            << phase.getLabel().str() << " after same " << edge << " of the iteration before";
+        ++sames;
+        redundant += isRedundant;
+      }
+      if (!sameAgain.empty())
+        phase.setAgainSameAfter(sameAgain);
       std::vector<int64_t> all(phase.getAllAfter()), tiles(phase.getAwaitedTiles()), same(phase.getSameAfter()),
           narrow(phase.getAwaitedWindows());
       for (int64_t edge : all) {

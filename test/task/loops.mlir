@@ -1,8 +1,14 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(task-copy-results),tile-outline,tile-choose-tiles,task-form-phases,task.program(task-order-phases,task-plan-memory,task-check-order))' | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(task-copy-results),tile-outline,tile-choose-tiles,task-form-phases,task.program(task-order-phases{overlap=false},task-plan-memory,task-check-order))' | FileCheck %s --check-prefix=MEET
 
 // A loop reads slices of what it scans, has two slices of a carried value in turns, and reads a carried value that is
-// collected where the iteration before has put it, behind the first value. All of it lives through the loop.
-// CHECK-LABEL: task.program @scanned
+// collected where the iteration before has put it, behind the first value. All of it lives through the loop. Workers touch
+// what they touched in the iteration before, and do not wait for each other.
+// CHECK-LABEL: task.program @scanned {{.*}}task.order = "proved"
+// MEET-LABEL: task.program @scanned
+// MEET:         task.loop 0 "loop" trips t after all [1] again_all [3] {
+// MEET-NEXT:      task.phase {{.*}} after all [] same [] {
+// MEET:           task.phase {{.*}} after all [] same [] {
 // CHECK:         %[[X:.*]] = task.buffer input "x"
 // CHECK:         %[[H:.*]] = task.buffer arena live [0, 6) : !graph.tensor<[t + 1, n], f32>
 // CHECK-NEXT:    %[[OLD:.*]] = task.view %[[H]] loop 0 step 4*n :
@@ -13,12 +19,12 @@
 // CHECK-NEXT:    %[[NEXT:.*]] = task.view %[[C]] loop 0 shift 1 rotate 2 step 4*n :
 // CHECK-NEXT:    %[[SLICE:.*]] = task.view %[[X]] loop 0 step 4*n :
 // CHECK:         task.space @{{.*}} to (%[[H]])
-// CHECK:         task.loop 0 "loop" trips t {
-// CHECK-NEXT:      task.phase {{.*}} after all [] same []
+// CHECK:         task.loop 0 "loop" trips t after all [1] {
+// CHECK-NEXT:      task.phase {{.*}} after all [] same [] again_same [2] {
 // CHECK-NEXT:        task.space @{{.*}}(%[[OLD]], %[[SLICE]]) to (%[[NEW]])
-// CHECK:           task.phase {{.*}} after all [] same []
+// CHECK:           task.phase {{.*}} after all [] same [] again_same [2, 3] {
 // CHECK-NEXT:        task.space @{{.*}}(%[[CELL]], %[[OLD]]) to (%[[NEXT]])
-// CHECK:         task.phase {{.*}} after all [] same []
+// CHECK:         task.phase {{.*}} after all [3] same []
 // CHECK-NEXT:      task.space @{{.*}}(%[[CELL]])
 // CHECK:           task.space @{{.*}}(%[[ALL]])
 func.func private @body(%h: !graph.tensor<[n], f32>, %c: !graph.tensor<[n], f32>, %x: !graph.tensor<[n], f32>) -> (!graph.tensor<[n], f32>, !graph.tensor<[n], f32>) {
@@ -85,13 +91,14 @@ func.func @chosen(%x: !graph.tensor<[n], f32> {graph.name = "x"}) -> (!graph.ten
 }
 
 // A body that binds the number of its iteration: a carried value has slices as large as it becomes, and views of them of
-// the iteration's sizes. Whoever binds deals the tiles of the phases behind it, which wait for that.
+// the iteration's sizes. Whoever binds deals the tiles of the phases behind it, which wait for that; each iteration comes
+// after all of the one before.
 // CHECK-LABEL: task.program @grown symbols [{{.*}}, #task.symbol<"i" runtime 5, 0 in [0, 9223372036854775807] bound #sym.expr<6>>]
 // CHECK:         %[[X:.*]] = task.buffer arena {{.*}} : !graph.tensor<[2, 8*n], f32>
 // CHECK-NEXT:    %[[OLD:.*]] = task.view %[[X]] loop 0 rotate 2 step 32*n : {{.*}} -> !graph.tensor<[i*n + n], f32>
 // CHECK-NEXT:    %[[NEW:.*]] = task.view %[[X]] loop 0 shift 1 rotate 2 step 32*n : {{.*}} -> !graph.tensor<[i*n + 2*n], f32>
 // CHECK-NEXT:    %[[LAST:.*]] = task.view %[[X]] loop 0 rotate 2 step 32*n : {{.*}} -> !graph.tensor<[7*n], f32>
-// CHECK:         task.loop 0 "loop" trips 6 {
+// CHECK:         task.loop 0 "loop" trips 6 after all [1] again_all [4] {
 // CHECK-NEXT:      task.phase {{.*}} after all [] same [] binds "i" {
 // CHECK:           task.phase {{.*}} after all [2] same []
 // CHECK:           task.phase {{.*}} after all [] same []

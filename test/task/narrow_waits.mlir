@@ -86,20 +86,21 @@ task.program @in_place symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>] {
 
 // -----
 
-// Within an iteration as anywhere; not within a branch, of which nothing is known behind it.
+// Within an iteration as anywhere; not within a branch, of which nothing is known behind it. The next iteration comes
+// after all that still read what it writes.
 !v = !graph.tensor<[n], f32>
 !c = !graph.tensor<[], i1>
 // CHECK-LABEL: task.program @control {{.*}}task.order = "proved"
 // CHECK:         task.loop 0
-// CHECK:           task.phase "one" after all [] same []
-// CHECK:           task.phase "two" after all [] window [0] same []
+// CHECK:           task.phase "one" after all [] same [] again_all [1] {
+// CHECK:           task.phase "two" after all [] window [0] same [] {
 // CHECK:         task.branch
 // CHECK:           task.phase "three" after all [] same []
 // CHECK:           task.phase "four" after all [2] same []
 task.program @control symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>] {
   %x = task.buffer input "x" : !v
   %if = task.buffer input "if" : !c
-  %a = task.buffer arena live [0, 2) : !v
+  %a = task.buffer arena live [0, 4) : !v
   %y = task.buffer output "y" : !v
   %b = task.buffer arena live [2, 4) : !v
   %z = task.buffer output "z" : !v

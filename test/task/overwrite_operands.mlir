@@ -218,7 +218,8 @@ task.program @merged symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
-// Within an iteration, but not what an iteration reads that is around the loop.
+// Within an iteration, but not what an iteration reads that is around the loop. The next iteration begins when nothing
+// reads the result any more.
 // CHECK-LABEL: task.program @loop
 // CHECK:         task.loop 0
 // CHECK:           task.space @map(%[[A:[0-9]+]]) to (%[[B:[0-9]+]]) sizes
@@ -233,14 +234,38 @@ task.program @loop symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   task.phase "a" after all [] same [] {
     task.space @map(%x) to (%a) sizes [n, 64] tiles n ceildiv 4 deal 0 scratch 0 reads [256] writes [256] sites [] : (!m) -> (!m)
   }
-  task.loop 0 "loop" trips 3 {
-    task.phase "b" after all [] same [0] {
+  task.loop 0 "loop" trips 3 after all [0] {
+    task.phase "b" after all [] same [0] again_all [3] {
       task.space @map(%a) to (%b) sizes [n, 64] tiles n ceildiv 4 deal 0 scratch 0 reads [256] writes [256] sites [] : (!m) -> (!m)
     }
     task.phase "c" after all [] same [1] {
       task.space @map(%b) to (%c) sizes [n, 64] tiles n ceildiv 4 deal 0 scratch 0 reads [256] writes [256] sites [] : (!m) -> (!m)
     }
     task.phase "d" after all [2] same [] {
+      task.space @reversed(%c) to (%y) sizes [n, 64] tiles n ceildiv 4 deal 1 scratch 0 reads [?] writes [256] sites [] : (!m) -> (!m)
+    }
+  }
+}
+
+// Not where workers write the operand again while others may still read the result of the iteration before.
+// CHECK-LABEL: task.program @overlapping
+// CHECK:         task.loop 0
+// CHECK:           task.space @map(%{{[0-9]+}}) to (%[[B:[0-9]+]]) sizes
+// CHECK:           task.space @map(%[[B]]) to (%[[C:[0-9]+]]) sizes
+// CHECK:           task.space @reversed(%[[C]])
+task.program @overlapping symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !m
+  %y = task.buffer output "y" : !m
+  %b = task.buffer arena : !m
+  %c = task.buffer arena : !m
+  task.loop 0 "loop" trips 3 {
+    task.phase "b" after all [] same [] again_same [0, 1] {
+      task.space @map(%x) to (%b) sizes [n, 64] tiles n ceildiv 4 deal 0 scratch 0 reads [256] writes [256] sites [] : (!m) -> (!m)
+    }
+    task.phase "c" after all [] same [0] again_all [2] {
+      task.space @map(%b) to (%c) sizes [n, 64] tiles n ceildiv 4 deal 0 scratch 0 reads [256] writes [256] sites [] : (!m) -> (!m)
+    }
+    task.phase "d" after all [1] same [] {
       task.space @reversed(%c) to (%y) sizes [n, 64] tiles n ceildiv 4 deal 1 scratch 0 reads [?] writes [256] sites [] : (!m) -> (!m)
     }
   }

@@ -20,7 +20,8 @@ EntryEmitter::State EntryEmitter::emitControl() {
   auto trip = [&] { return element(i64, iterations, control(EntryTable::loop)); };
   auto emitEnter = [&]() -> State {
     store(constant(0), trip());
-    return {next, status(0), base};
+    Value count = control(EntryTable::waits), waited = emitWaits(next, count);
+    return {element(i64, next, count), waited, base};
   };
   auto emitAgain = [&]() -> State {
     store(add(load(i64, trip()), constant(1)), trip());
@@ -49,26 +50,34 @@ Value EntryEmitter::holds(Value condition) {
   });
 }
 
-/// Workers meet, and go on with an iteration or behind the loop: there, the last iteration counts as the only one.
+/// Goes on with an iteration or behind the loop: there, the last iteration counts as the only one. Without any, the
+/// loop's last phase counts as finished.
 EntryEmitter::State EntryEmitter::emitTest() {
-  Value waited = emitMeeting(control(EntryTable::awaited));
+  Value waited = emitWaitAgain(control(EntryTable::awaited), control(EntryTable::loop), control(EntryTable::phases));
   return ifElse(
       isZero(waited),
       [&]() -> State {
         Value trip = load(i64, element(i64, iterations, control(EntryTable::loop)));
+        Value yes = arith::ConstantIntOp::create(builder, location, 1, 1);
         Value rows = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns));
         Value viewCount = control(EntryTable::viewCount), trips = control(EntryTable::trips);
         emitViews(rows, viewCount, trip);
-        Value isWithin = ifThen(compare(arith::CmpIPredicate::ne, trips, constant(0)),
-                                arith::ConstantIntOp::create(builder, location, 1, 1), [&]() -> Value {
-                                  Value most = load(i64, sizes, subtract(trips, constant(1)));
-                                  return compare(arith::CmpIPredicate::slt, trip, most);
-                                });
+        Value isWithin = ifThen(compare(arith::CmpIPredicate::ne, trips, constant(0)), yes, [&]() -> Value {
+          Value most = load(i64, sizes, subtract(trips, constant(1)));
+          return compare(arith::CmpIPredicate::slt, trip, most);
+        });
         Value goesOn = ifThen(isWithin, isWithin, [&] { return holds(control(EntryTable::condition)); });
         Value words = arith::MulIOp::create(builder, location, viewCount, constant(EntryTable::viewColumns));
         Value next = arith::SelectOp::create(builder, location, goesOn, element(i64, rows, words),
                                              rowAt(control(EntryTable::target)));
-        Value left = subtract(base, control(EntryTable::phases));
+        Value isFirst = isZero(trip), isLeft = arith::XOrIOp::create(builder, location, goesOn, yes);
+        scf::IfOp::create(builder, location, arith::AndIOp::create(builder, location, isFirst, isLeft),
+                          [&](OpBuilder &, Location) {
+                            emitPublish(add(base, control(EntryTable::published)));
+                            scf::YieldOp::create(builder, location);
+                          });
+        Value left = arith::SelectOp::create(builder, location, isFirst, base,
+                                             subtract(base, control(EntryTable::phases)));
         return {next, waited, arith::SelectOp::create(builder, location, goesOn, base, left)};
       },
       [&]() -> State { return {row, waited, base}; });
@@ -76,7 +85,7 @@ EntryEmitter::State EntryEmitter::emitTest() {
 
 EntryEmitter::State EntryEmitter::emitFork() {
   Value waits = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns)),
-        count = control(EntryTable::forkWaits);
+        count = control(EntryTable::waits);
   Value waited = emitWaits(waits, count);
   return ifElse(
       isZero(waited),

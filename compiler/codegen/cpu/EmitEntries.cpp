@@ -138,13 +138,21 @@ Value EntryEmitter::emitWaits(Value phases, Value count) {
   });
 }
 
-/// Waits until all workers have finished the phase before `awaited`. Returns 0, or 1 when the run has failed.
-Value EntryEmitter::emitMeeting(Value awaited) {
-  auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64, i64});
-  Value wait = field(pointer, offsetof(freestone_run_context, wait_all));
-  return LLVM::CallOp::create(builder, location, type,
-                              ValueRange{wait, context, worker, add(base, awaited), subtract(awaited, constant(1))})
-      .getResult();
+/// Waits until all workers have finished the phase before `awaited` in the iteration before, which has so many phases;
+/// not in the first one, nor if `awaited` is 0. Returns 0, or 1 when the run has failed.
+Value EntryEmitter::emitWaitAgain(Value awaited, Value loop, Value iteration) {
+  Value isWaiting = compare(arith::CmpIPredicate::ne, awaited, constant(0));
+  return ifThen(isWaiting, status(0), [&] {
+    Value trip = load(i64, iterations, loop);
+    return ifThen(compare(arith::CmpIPredicate::ne, trip, constant(0)), status(0), [&] {
+      auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64, i64});
+      Value wait = field(pointer, offsetof(freestone_run_context, wait_all));
+      Value number = subtract(add(base, awaited), iteration);
+      return LLVM::CallOp::create(builder, location, type,
+                                  ValueRange{wait, context, worker, number, subtract(awaited, constant(1))})
+          .getResult();
+    });
+  });
 }
 
 void EntryEmitter::emitPublish(Value number) {
@@ -169,6 +177,11 @@ EntryEmitter::State EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
 /// Waits, computes this worker's share of the tiles, publishes. Returns 0, or 1 + the phase when the run has failed.
 Value EntryEmitter::emitSpace(LLVM::LLVMFuncOp bind) {
   Value waited = emitWaits(element(i64, row, static_cast<int32_t>(EntryTable::columns)), column(EntryTable::waitCount));
+  if (table.getDepth() > 0)
+    waited = ifThen(isZero(waited), waited, [&] {
+      return emitWaitAgain(column(EntryTable::awaitedAgain), column(EntryTable::aroundLoop),
+                           column(EntryTable::iteration));
+    });
   Value failed = ifThen(isZero(waited), waited, [&] {
     Value failed = emitRebind(bind, table.hasClaims() ? emitClaims() : emitShare());
     Value number = column(EntryTable::publishAs);

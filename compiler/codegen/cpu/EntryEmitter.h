@@ -33,7 +33,7 @@ private:
   State emitTest();
   State emitFork();
   mlir::Value emitWaits(mlir::Value phases, mlir::Value count);
-  mlir::Value emitMeeting(mlir::Value awaited);
+  mlir::Value emitWaitAgain(mlir::Value awaited, mlir::Value loop, mlir::Value iteration);
   void emitPublish(mlir::Value number);
   void emitViews(mlir::Value rows, mlir::Value count, mlir::Value trip);
   mlir::Value holds(mlir::Value condition);

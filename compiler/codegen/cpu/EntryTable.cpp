@@ -14,16 +14,7 @@ EntryTable::EntryTable(ProgramOp program, const SizeSlots &slots)
   for (auto [index, view] : llvm::enumerate(views))
     bufferIndex[view.getView()] = numBuffers + index;
   SmallVector<PhaseOp, 8> phases = program.getPhases();
-  // A number without waiters need not be published: the next one implies it.
-  awaitedPhases.resize(phases.size());
-  for (PhaseOp phase : phases)
-    for (ArrayRef<int64_t> waits : {phase.getAllAfter(), phase.getAwaitedTiles(), phase.getAwaitedWindows()})
-      for (int64_t before : waits)
-        awaitedPhases.set(before);
-  program.walk([&](BranchOp branch) {
-    for (int64_t before : branch.getAllAfter())
-      awaitedPhases.set(before);
-  });
+  findAwaited();
   // The last phases that touch a state, for whoever watches the run.
   llvm::DenseMap<Operation *, int64_t> lastUses;
   for (auto [number, phase] : llvm::enumerate(phases))
@@ -38,29 +29,42 @@ EntryTable::EntryTable(ProgramOp program, const SizeSlots &slots)
   for (ViewOp view : views)
     if (!view.getLoop())
       addView(view, fixedViews);
-  awaitLoops();
   addBlock(program.getBody().front(), 0);
 }
 
-/// Workers meet behind the phase before a loop, and behind the last one of an iteration.
-void EntryTable::awaitLoops() {
-  llvm::DenseMap<Operation *, int64_t> index;
-  for (auto [number, phase] : llvm::enumerate(program.getPhases()))
-    index[phase] = number;
-  program.walk([&](LoopOp loop) {
-    SmallVector<PhaseOp, 8> phases = loop.getPhases();
-    if (phases.empty())
-      return;
-    if (int64_t first = index[phases.front()])
-      awaitedPhases.set(first - 1);
-    awaitedPhases.set(index[phases.back()]);
+void EntryTable::awaitAll(ArrayRef<int64_t> phases) {
+  for (int64_t phase : phases)
+    awaitedPhases.set(phase);
+}
+
+/// A number without waiters need not be published: the next one implies it. Numbers that come with further iterations
+/// may lie between others: that of the last phase of each is published.
+void EntryTable::findAwaited() {
+  llvm::DenseMap<Operation *, int64_t> numbers;
+  for (PhaseOp phase : program.getPhases())
+    numbers.try_emplace(phase, numbers.size());
+  awaitedPhases.resize(numbers.size());
+  program.walk([&](Operation *op) {
+    if (auto phase = dyn_cast<PhaseOp>(op)) {
+      awaitAll(phase.getAllAfter());
+      awaitAll(phase.getAwaitedTiles());
+      awaitAll(phase.getAwaitedWindows());
+      awaitAll(phase.getAwaitedAgain());
+    } else if (auto branch = dyn_cast<BranchOp>(op)) {
+      awaitAll(branch.getAllAfter());
+    } else if (auto loop = dyn_cast<LoopOp>(op)) {
+      awaitAll(loop.getAwaited());
+      awaitAll(loop.getAwaitedAgain());
+      if (SmallVector<PhaseOp, 8> phases = loop.getPhases(); !phases.empty())
+        awaitAll(numbers.lookup(phases.back()));
+    }
   });
 }
 
 void EntryTable::addBlock(Block &block, int64_t loops) {
   for (Operation &op : block) {
     if (auto phase = dyn_cast<PhaseOp>(op))
-      addPhase(phase);
+      addPhase(phase, loops);
     else if (auto loop = dyn_cast<LoopOp>(op))
       addLoop(loop, loops);
     else if (auto branch = dyn_cast<BranchOp>(op))
@@ -79,20 +83,25 @@ void EntryTable::addView(ViewOp view, SmallVectorImpl<int64_t> &to) {
 }
 
 /// Returns the position of the row.
-size_t EntryTable::addControl(Kind of, int64_t loops) {
+size_t EntryTable::addControl(Kind of, int64_t loops, ArrayRef<int64_t> awaits) {
   int64_t row[controlColumns] = {};
   row[kind] = of;
   row[loop] = loops;
+  row[waits] = awaits.size();
+  size_t position = words.size();
   llvm::append_range(words, row);
-  return words.size() - controlColumns;
+  llvm::append_range(words, getWaits(awaits, {}, {}));
+  return position;
 }
 
 void EntryTable::addLoop(LoopOp op, int64_t loops) {
   depth = std::max(depth, loops + 1);
-  addControl(enter, loops);
+  addControl(enter, loops, op.getAwaited());
   size_t begin = addControl(test, loops);
-  words[begin + awaited] = nextPhase;
+  for (int64_t phase : op.getAwaitedAgain())
+    words[begin + awaited] = std::max(words[begin + awaited], phase + 1);
   words[begin + phases] = op.getPhases().size();
+  words[begin + published] = nextPhase + words[begin + phases];
   if (std::optional<sym::ExprAttr> count = op.getTrips())
     words[begin + trips] = slots.of(count->getExpr()) + 1;
   if (Value read = op.getCondition())
@@ -111,9 +120,7 @@ void EntryTable::addLoop(LoopOp op, int64_t loops) {
 
 void EntryTable::addBranch(BranchOp op, int64_t loops) {
   ++forks;
-  size_t begin = addControl(fork, loops);
-  words[begin + forkWaits] = op.getAllAfter().size();
-  llvm::append_range(words, getWaits(op.getAllAfter(), {}, {}));
+  size_t begin = addControl(fork, loops, op.getAllAfter());
   words[begin + condition] = bufferIndex.lookup(op.getCondition()) + 1;
   addBlock(op.getThenBody().front(), loops);
   size_t left = addControl(join, loops);
@@ -136,7 +143,7 @@ SmallVector<int64_t> EntryTable::getWaits(ArrayRef<int64_t> all, ArrayRef<int64_
   return waits;
 }
 
-void EntryTable::addPhase(PhaseOp phase) {
+void EntryTable::addPhase(PhaseOp phase, int64_t loops) {
   int64_t index = nextPhase++;
   SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
   assert(!spaces.empty() && "a phase computes something");
@@ -148,6 +155,11 @@ void EntryTable::addPhase(PhaseOp phase) {
                                 : SmallVector<int64_t>());
     words[last + phaseIndex] = index;
     words[last + isClaimed] = phase.getClaimed();
+  }
+  for (int64_t before : phase.getAwaitedAgain()) {
+    words[first + awaitedAgain] = std::max(words[first + awaitedAgain], before + 1);
+    words[first + aroundLoop] = loops - 1;
+    words[first + iteration] = phase->getParentOfType<LoopOp>().getPhases().size();
   }
   if (awaitedPhases[index])
     words[last + publishAs] = index + 1;

@@ -9,7 +9,8 @@ namespace freestone::codegen {
 
 /// The table that the `run` of an entry executes, row by row. After the columns of a space come the phases that it
 /// waits for, the indices of its buffers, the slots of its sizes, and its sites. Loops and branches have rows that tell
-/// the next one. Indices of views come after those of buffers.
+/// the next one; the phases that a loop or branch waits for come after their columns. Indices of views come after those
+/// of buffers.
 class EntryTable {
 public:
   enum Kind : int64_t {
@@ -33,21 +34,24 @@ public:
     siteCount,
     bindsSlot, ///< 1 + the slot whose value is element 0 of `bindsBuffer`; 0: none
     bindsBuffer,
-    bindsLower, ///< the value if there are no tiles
-    isClaimed,  ///< 1: workers may claim its tiles; 0: not
+    bindsLower,   ///< the value if there are no tiles
+    isClaimed,    ///< 1: workers may claim its tiles; 0: not
+    awaitedAgain, ///< 1 + the phase that all workers must have finished in the iteration before; 0: none
+    aroundLoop,   ///< with `awaitedAgain`: the loops around the innermost one
+    iteration,    ///< with `awaitedAgain`: the phases of an iteration
     columns
   };
   /// The columns of rows of loops and branches, behind `kind`. A row is named by the number of words before it.
   enum ControlColumn : int64_t {
     loop = 1,  ///< the loops around it
-    awaited,   ///< test: 1 + the phase that all workers must have finished
-    published, ///< join: 1 + the last phase of the branch
+    awaited,   ///< test: 1 + the phase that all workers must have finished in the iteration before; 0: none
+    published, ///< join, test: 1 + the last phase of the branch or loop
     phases,    ///< of an iteration
     trips,     ///< 1 + the slot of the number of iterations; 0: unlimited
     condition, ///< 1 + the index of the buffer; 0: none
     target,    ///< the row behind the loop; of the test; of the other side; behind the branch
     viewCount,
-    forkWaits, ///< fork: the number of phases that it waits for; they come after its columns
+    waits, ///< enter, fork: the number of phases that it waits for
     controlColumns
   };
   enum ViewColumn : int64_t { viewIndex, viewSource, viewStep, viewShift, viewRotation, viewColumns };
@@ -73,15 +77,16 @@ public:
   llvm::ArrayRef<int64_t> getFixedViews() const { return fixedViews; }
 
 private:
-  void awaitLoops();
+  void awaitAll(llvm::ArrayRef<int64_t> phases);
+  void findAwaited();
   void addBlock(mlir::Block &block, int64_t loops);
   void addLoop(task::LoopOp loop, int64_t loops);
   void addBranch(task::BranchOp branch, int64_t loops);
-  void addPhase(task::PhaseOp phase);
+  void addPhase(task::PhaseOp phase, int64_t loops);
   void addRow(task::SpaceOp space, llvm::ArrayRef<int64_t> waits);
   llvm::SmallVector<int64_t> getWaits(llvm::ArrayRef<int64_t> all, llvm::ArrayRef<int64_t> tiles,
                                       llvm::ArrayRef<int64_t> windows);
-  size_t addControl(Kind kind, int64_t loops);
+  size_t addControl(Kind kind, int64_t loops, llvm::ArrayRef<int64_t> waits = {});
   void addView(task::ViewOp view, llvm::SmallVectorImpl<int64_t> &to);
 
   task::ProgramOp program;

@@ -191,10 +191,11 @@ static LogicalResult verifyClaims(ArrayRef<PhaseOp> phases) {
       if (std::optional<int64_t> deal = space.getDeal())
         ++spacesOfDeals[*deal];
   for (PhaseOp phase : phases) {
-    bool rests =
-        llvm::any_of(phase.getSameAfter(), [&](int64_t before) { return PhaseOp(phases[before]).getClaimed(); });
-    if (rests || (phase.getClaimed() && !phase.getSameAfter().empty()))
-      return phase.emitOpError("does not wait for tiles that are claimed, or claims them itself");
+    for (ArrayRef<int64_t> same : {phase.getSameAfter(), phase.getSameAgain()}) {
+      bool rests = llvm::any_of(same, [&](int64_t before) { return PhaseOp(phases[before]).getClaimed(); });
+      if (rests || (phase.getClaimed() && !same.empty()))
+        return phase.emitOpError("does not wait for tiles that are claimed, or claims them itself");
+    }
     if (!phase.getClaimed())
       continue;
     for (SpaceOp space : phase.getSpaces()) {
@@ -205,6 +206,37 @@ static LogicalResult verifyClaims(ArrayRef<PhaseOp> phases) {
     }
   }
   return success();
+}
+
+/// Edges between iterations are those of the innermost loop, and loops wait for what comes before them.
+static LogicalResult verifyIterations(ProgramOp program) {
+  llvm::DenseMap<Operation *, int64_t> numbers;
+  for (auto [number, phase] : llvm::enumerate(program.getPhases()))
+    numbers[phase] = number;
+  auto isWithin = [&](LoopOp loop, int64_t phase) {
+    SmallVector<PhaseOp, 8> phases = loop ? loop.getPhases() : SmallVector<PhaseOp, 8>();
+    return !phases.empty() && numbers[phases.front()] <= phase && phase <= numbers[phases.back()];
+  };
+  WalkResult result = program.getBody().walk([&](Operation *op) {
+    auto phase = dyn_cast<PhaseOp>(op);
+    auto loop = dyn_cast<LoopOp>(op);
+    if (!phase && !loop)
+      return WalkResult::advance();
+    auto around = phase ? phase->getParentOfType<LoopOp>() : loop;
+    for (ArrayRef<int64_t> edges :
+         {phase ? phase.getAwaitedAgain() : loop.getAwaitedAgain(), phase ? phase.getSameAgain() : ArrayRef<int64_t>()})
+      for (int64_t before : edges)
+        if (!isWithin(around, before))
+          return op->emitOpError("comes after phase ") << before << " of an iteration before, which has none",
+                 WalkResult::interrupt();
+    for (int64_t before : loop ? loop.getAwaited() : ArrayRef<int64_t>()) {
+      SmallVector<PhaseOp, 8> phases = loop.getPhases();
+      if (before < 0 || phases.empty() || before >= numbers[phases.front()])
+        return op->emitOpError("can't come after phase ") << before, WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult ProgramOp::verify() {
@@ -225,6 +257,8 @@ LogicalResult ProgramOp::verify() {
     return WalkResult::advance();
   });
   if (loops.wasInterrupted())
+    return failure();
+  if (failed(verifyIterations(*this)))
     return failure();
   SmallVector<PhaseOp, 8> phases = getPhases();
   for (auto [index, phase] : llvm::enumerate(phases)) {

@@ -107,28 +107,41 @@ def Task_ViewOp : Task_Op<"view", [HasParent<"ProgramOp">]> {
 
 class Task_ControlOp<string mnemonic> : Task_Op<mnemonic, [ParentOneOf<["ProgramOp", "LoopOp", "BranchOp"]>, SingleBlock,
                                                            NoTerminator, NoRegionArguments]> {
-  let extraClassDeclaration = [{
+  code phasesDeclaration = [{
     /// All phases within, in the order of the text.
     ::llvm::SmallVector<PhaseOp, 8> getPhases();
   }];
+  let extraClassDeclaration = phasesDeclaration;
 }
 
 def Task_LoopOp : Task_ControlOp<"loop"> {
   let summary = "phases that every worker runs again and again";
   let description = [{
-    Before every iteration, and before it goes on behind the loop, a worker waits until all workers have finished the
-    iteration before (the phases before the loop), and reads the condition, a bool, where there is one. `trips` is the
-    number of iterations; with a condition there are fewer where it is false.
+    `trips` is the number of iterations; with a condition, a bool that all workers read before every iteration, there are
+    fewer where it is false. `after all` as for phases: awaited before the first iteration. `again_all [p]`: before
+    every further iteration, and before it goes on behind the last one, a worker waits until all workers have finished
+    phase p of the iteration before. Beside that, phases tell what they wait for: one iteration may begin before all
+    workers have ended the one before.
     ```mlir
-    task.loop 0 "/lstm" trips t {
+    task.loop 0 "/lstm" trips t after all [3] {
       task.phase …
     }
     ```
   }];
-  let arguments = (ins I64Attr:$number, StrAttr:$label, OptionalAttr<Sym_ExprAttr>:$trips, Optional<AnyType>:$condition);
+  let arguments = (ins I64Attr:$number, StrAttr:$label, OptionalAttr<Sym_ExprAttr>:$trips, Optional<AnyType>:$condition,
+                       OptionalAttr<DenseI64ArrayAttr>:$all_after, OptionalAttr<DenseI64ArrayAttr>:$again_after);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $number $label (`trips` custom<Size>($trips)^)? (`while` $condition^ `:` type($condition))? attr-dict-with-keyword $body
+    $number $label (`trips` custom<Size>($trips)^)? (`while` $condition^ `:` type($condition))?
+    (`after` `all` $all_after^)? (`again_all` $again_after^)? attr-dict-with-keyword $body
+  }];
+  let extraClassDeclaration = phasesDeclaration # [{
+    /// The phases that all workers have finished before the first iteration.
+    ::llvm::ArrayRef<int64_t> getAwaited() { return getAllAfter() ? *getAllAfter() : ::llvm::ArrayRef<int64_t>(); }
+    /// Those of the iteration before that they have finished before each further one, and behind the last.
+    ::llvm::ArrayRef<int64_t> getAwaitedAgain() {
+      return getAgainAfter() ? *getAgainAfter() : ::llvm::ArrayRef<int64_t>();
+    }
   }];
 }
 
@@ -162,9 +175,10 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
     whose tiles of phase p touched elements that its own tiles touch, and for nobody if it has no tiles; it knows of no
     other worker's progress then. A run makes it a wait for all workers where buffers share bytes that are `released`
     later. Both phases are in one block, not within a branch, of a program without run-time sizes. `after same [p, …]`: a
-    worker reads only its own writes of p; no wait. `binds` names the run-time symbol whose value is the phase's result: worker 0,
-    which runs tile 0, then derives all sizes anew, and deals the tiles of later phases, before it publishes its progress.
-    Without tiles the symbol gets its lower bound.
+    worker reads only its own writes of p; no wait. `again_all [p]` and `again_same [p]` are such edges from phases of the
+    iteration before to those of the next one of the innermost loop; in its first iteration they are none. `binds` names
+    the run-time symbol whose value is the phase's result: worker 0, which runs tile 0, then derives all sizes anew, and
+    deals the tiles of later phases, before it publishes its progress. Without tiles the symbol gets its lower bound.
 
     `claimed`: in a run on a busy machine a worker that is done with its tiles takes some of those that others have not
     begun. Each of its spaces has a deal of its own, so that no edge `same` rests on it, and its windows, and those of it,
@@ -174,11 +188,13 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
     ```
   }];
   let arguments = (ins StrAttr:$label, DenseI64ArrayAttr:$all_after, OptionalAttr<DenseI64ArrayAttr>:$tiles_after,
-                       OptionalAttr<DenseI64ArrayAttr>:$windows_after, DenseI64ArrayAttr:$same_after, OptionalAttr<StrAttr>:$binds,
-                       UnitAttr:$claimed);
+                       OptionalAttr<DenseI64ArrayAttr>:$windows_after, DenseI64ArrayAttr:$same_after,
+                       OptionalAttr<DenseI64ArrayAttr>:$again_after, OptionalAttr<DenseI64ArrayAttr>:$again_same_after,
+                       OptionalAttr<StrAttr>:$binds, UnitAttr:$claimed);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $label (`claimed` $claimed^)? `after` `all` $all_after (`tiles` $tiles_after^)? (`window` $windows_after^)? `same` $same_after (`binds` $binds^)? attr-dict-with-keyword $body
+    $label (`claimed` $claimed^)? `after` `all` $all_after (`tiles` $tiles_after^)? (`window` $windows_after^)?
+    `same` $same_after (`again_all` $again_after^)? (`again_same` $again_same_after^)? (`binds` $binds^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<SpaceOp, 8> getSpaces();
@@ -192,6 +208,14 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
     /// The phases of which each worker awaits the workers that touched its elements.
     ::llvm::ArrayRef<int64_t> getAwaitedWindows() {
       return getWindowsAfter() ? *getWindowsAfter() : ::llvm::ArrayRef<int64_t>();
+    }
+    /// The phases of the iteration before that all workers have finished.
+    ::llvm::ArrayRef<int64_t> getAwaitedAgain() {
+      return getAgainAfter() ? *getAgainAfter() : ::llvm::ArrayRef<int64_t>();
+    }
+    /// Those of iterations before of which a worker touches what it touched itself.
+    ::llvm::ArrayRef<int64_t> getSameAgain() {
+      return getAgainSameAfter() ? *getAgainSameAfter() : ::llvm::ArrayRef<int64_t>();
     }
   }];
 }

@@ -1,0 +1,58 @@
+#ifndef FREESTONE_COMPILER_TASK_ITERATIONORDER_H
+#define FREESTONE_COMPILER_TASK_ITERATIONORDER_H
+
+#include "compiler/task/KnownPhases.h"
+#include "compiler/task/Meetings.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace freestone::task {
+
+/// Writes the edges from the phases of a loop's iteration to those of the next one: of a loop whose phases have their
+/// edges within an iteration. What does not depend on the iteration before then begins before that has ended.
+class IterationOrder {
+public:
+  /// Whether a worker touches only what it touched itself, if tile t of both spaces belongs to the same one.
+  using StaysOnWorker = std::function<bool(const OperandTouch &later, const OperandTouch &earlier)>;
+
+  /// `first` is the number of the first phase of the body.
+  IterationOrder(LoopOp loop, int64_t first, StaysOnWorker staysOnWorker);
+
+  /// Whether phases may tell what they wait for. Else each iteration comes after all of the one before: one with loops
+  /// within, whose numbers of iterations also count as progress, or with sizes that a run determines, by which worker 0
+  /// deals the tiles of all phases behind.
+  static bool mayOverlap(LoopOp loop);
+  /// Lets each iteration come after all of the one before.
+  void meet() { awaitAgain(end - 1); }
+  /// Lets it come after those that write what decides: the loop's condition, and what branches read of the iteration
+  /// before.
+  void awaitConditions();
+  /// Writes the edges of all phases. `known` is at the beginning of the body, and then at its end. Where a phase of
+  /// `held` isn't known to be done when an iteration begins, the loop waits for it.
+  void order(KnownPhases &known, llvm::ArrayRef<int64_t> held = {});
+
+private:
+  struct Touch {
+    int64_t phase;
+    OperandTouch touch;
+  };
+  /// How many iterations may lie between two touches of the same elements: just one, and more.
+  struct Distance {
+    bool isNext, isLater;
+  };
+
+  void collect();
+  void awaitAgain(int64_t phase);
+  Distance getDistance(mlir::Value later, mlir::Value earlier);
+  void order(PhaseOp phase, KnownPhases &known, const llvm::BitVector &older);
+  void pass(KnownPhases &known);
+
+  LoopOp loop;
+  int64_t first, end;
+  StaysOnWorker staysOnWorker;
+  /// By buffers.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Touch, 4>> touches;
+};
+
+} // namespace freestone::task
+
+#endif // FREESTONE_COMPILER_TASK_ITERATIONORDER_H
