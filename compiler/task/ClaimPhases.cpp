@@ -63,7 +63,8 @@ private:
     int64_t claimed = 0;
     for (PhaseOp phase : phases) {
       SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
-      if (areDealtAlike.contains(phase) || !llvm::all_of(spaces, isFree) || llvm::none_of(spaces, isLong))
+      if (areDealtAlike.contains(phase) || !phase.isAwaitedAgain() || !llvm::all_of(spaces, isFree) ||
+          llvm::none_of(spaces, isLong))
         continue;
       phase.setClaimed(true);
       ++claimed;

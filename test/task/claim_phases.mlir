@@ -42,9 +42,10 @@ task.program @long symbols [#task.symbol<"n" dim 0, 0 in [0, 100000]>] {
   }
 }
 
-// Iterations are separated by meetings; within them tiles are claimed.
+// Tiles of an iteration are claimed where all workers have finished the phase in the iteration before.
 // CHECK-LABEL: task.program @loop {{.*}}task.order = "proved"
-// CHECK:         task.phase "step" claimed after all [] same []
+// CHECK:         task.phase "step" claimed after all [] same [] again_all [1]
+// CHECK:         task.phase "collect" after all [] same []
 task.program @loop symbols [#task.symbol<"n" dim 0, 0 in [0, 100000]>, #task.symbol<"t" element 1, 0 in [0, 1000]>] {
   %x = task.buffer input "x" : !v
   %count = task.buffer input "count" : !graph.tensor<[1], i64>
@@ -52,12 +53,19 @@ task.program @loop symbols [#task.symbol<"n" dim 0, 0 in [0, 100000]>, #task.sym
   %first = task.view %state step 4*n : !graph.tensor<[2, n], f32> -> !v
   %old = task.view %state loop 0 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
   %new = task.view %state loop 0 shift 1 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+  %collected = task.buffer output "collected" : !graph.tensor<[t, n], f32>
+  %each = task.view %collected loop 1 step 4*n : !graph.tensor<[t, n], f32> -> !v
   task.phase "first" after all [] same [] {
     task.space @p(%x) to (%first) sizes [n] tiles 1 deal 0 time n scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
   }
-  task.loop 0 "/loop" trips t {
-    task.phase "step" after all [] same [] {
+  task.loop 0 "/loop" trips t after all [0] {
+    task.phase "step" after all [] same [] again_all [1] {
       task.space @p(%old) to (%new) sizes [n] tiles n ceildiv 4 deal 1 time 2000000*n scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    }
+  }
+  task.loop 1 "/collecting" trips t after all [1] {
+    task.phase "collect" after all [] same [] {
+      task.space @p(%x) to (%each) sizes [n] tiles n ceildiv 4 deal 2 time 2000000*n scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
     }
   }
 }

@@ -148,3 +148,17 @@ task.program @main symbols [] {
     task.space @f(%x) to (%y) sizes [] tiles 1 deal 0 scratch 0 reads [?] writes [?] sites [] service 1 views [!v, !v] : (!v) -> (!v)
   }
 }
+
+// -----
+
+!v = !graph.tensor<[4], f32>
+task.program @main symbols [#task.symbol<"t" element 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !v
+  %y = task.buffer output "y" : !v
+  task.loop 0 "/loop" trips t {
+    // expected-error@+1 {{is claimed, but a worker may still be in an iteration before}}
+    task.phase "a" claimed after all [] same [] {
+      task.space @p(%x) to (%y) sizes [] tiles 4 deal 0 scratch 0 reads [1] writes [1] sites [] : (!v) -> (!v)
+    }
+  }
+}

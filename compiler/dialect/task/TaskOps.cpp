@@ -142,6 +142,25 @@ bool PhaseOp::isAlternativeTo(PhaseOp other) {
   return false;
 }
 
+bool PhaseOp::isAwaitedAgain() {
+  SmallVector<PhaseOp, 8> phases = (*this)->getParentOfType<ProgramOp>().getPhases();
+  int64_t number = llvm::find(phases, *this) - phases.begin();
+  // Who has finished a later phase of an iteration has finished this one.
+  auto awaitsIt = [&](ArrayRef<int64_t> again) {
+    return llvm::any_of(again, [&](int64_t before) { return before >= number; });
+  };
+  for (auto loop = (*this)->getParentOfType<LoopOp>(); loop; loop = loop->getParentOfType<LoopOp>()) {
+    bool awaits = awaitsIt(loop.getAwaitedAgain());
+    for (PhaseOp phase : ArrayRef(phases).take_front(number + 1)) {
+      bool isPassed = phase == *this || phase->getParentOp() == loop;
+      awaits |= isPassed && phase->getParentOfType<LoopOp>() == loop && awaitsIt(phase.getAwaitedAgain());
+    }
+    if (!awaits)
+      return false;
+  }
+  return true;
+}
+
 SmallVector<SpaceOp, 8> PhaseOp::getSpaces() { return llvm::to_vector<8>(getBody().getOps<SpaceOp>()); }
 
 bool SpaceOp::needsWorker0() { return getService() || getParentOp().getBinds(); }
@@ -198,6 +217,8 @@ static LogicalResult verifyClaims(ArrayRef<PhaseOp> phases) {
     }
     if (!phase.getClaimed())
       continue;
+    if (!phase.isAwaitedAgain())
+      return phase.emitOpError("is claimed, but a worker may still be in an iteration before");
     for (SpaceOp space : phase.getSpaces()) {
       if (space.needsWorker0())
         return space.emitOpError("is claimed, but worker 0 computes it");

@@ -182,7 +182,7 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
 
     `claimed`: in a run on a busy machine a worker that is done with its tiles takes some of those that others have not
     begun. Each of its spaces has a deal of its own, so that no edge `same` rests on it, and its windows, and those of it,
-    are as wide as all workers in such a run.
+    are as wide as all workers in such a run. All workers are in one iteration of it.
     ```mlir
     task.phase "fc1" claimed after all [] window [0] same [] { … }
     ```
@@ -194,13 +194,17 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $label (`claimed` $claimed^)? `after` `all` $all_after (`tiles` $tiles_after^)? (`window` $windows_after^)?
-    `same` $same_after (`again_all` $again_after^)? (`again_same` $again_same_after^)? (`binds` $binds^)? attr-dict-with-keyword $body
+    `same` $same_after (`again_all` $again_after^)? (`again_same` $again_same_after^)? (`binds` $binds^)?
+    attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<SpaceOp, 8> getSpaces();
     bool mayAwaitWindows();
     /// Whether the phases lie on two sides of a branch, of which a run takes one.
     bool isAlternativeTo(PhaseOp other);
+    /// Whether a worker that begins the phase knows that all have finished it in the iteration before, for each loop
+    /// around it.
+    bool isAwaitedAgain();
     /// The phases whose tiles are awaited, besides those of `after all`.
     ::llvm::ArrayRef<int64_t> getAwaitedTiles() {
       return getTilesAfter() ? *getTilesAfter() : ::llvm::ArrayRef<int64_t>();
