@@ -24,7 +24,9 @@ import sys
 import tempfile
 import time
 
-MODELS = ["mlp", "cnn", "gpt", "bert", "gpt2", "t5", "resnet18", "mobilenet_v2", "squeezenet1_1"]
+MODELS = ["mlp", "cnn", "gpt", "bert", "gpt2", "t5", "resnet18", "mobilenet_v2", "squeezenet1_1", "distilbert", "roberta",
+          "electra", "llama", "mistral", "qwen2", "opt", "shufflenet_v2_x0_5", "mobilenet_v3_small", "mnasnet0_5",
+          "alexnet", "albert", "gemma", "phi", "gpt_neox", "regnet_y_400mf"]
 ENGINES = ("freestone", "inductor")
 
 
