@@ -1,8 +1,8 @@
 """What a phase costs: phases.py [--rounds N].
 
 Nanoseconds of a phase and worker where nothing must be waited for: chains of sines over no elements, one a phase, without
-tiles; of an iteration of a loop around one and around sixteen of them, beside as many phases and the hand-over with which
-it begins; and of a hand-over (`freestone-handover`): a phase in which two workers wait for each other, beside a cache line
+tiles; of an iteration of a loop around one and around sixteen of them, beside as many phases and a hand-over, with which
+iterations begin that wait for each other (`--disable overlap-iterations`: all); and of a hand-over (`freestone-handover`): a phase in which two workers wait for each other, beside a cache line
 that goes to the other CPU and back.
 """
 
