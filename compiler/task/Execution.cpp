@@ -83,6 +83,9 @@ void Execution::addLoop(LoopOp loop) {
   int64_t count = std::min(size ? size->getExpr().evaluate(valueOf).value_or(mostTrips) : mostTrips, mostTrips);
   if (deciders.contains(loop) && !decide(loop))
     count = 0;
+  // Conditions in turns: the one that ends the loop is the slice of the first one, or the other.
+  else if (loop.getCondition())
+    count -= count == mostTrips ? way % 2 : 0;
   int64_t &trip = trips[loop.getNumber()], &begin = begins[loop.getNumber()];
   for (trip = 0; trip < count; ++trip) {
     begin = steps.size();
