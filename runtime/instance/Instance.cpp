@@ -50,8 +50,6 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
   if (!gang.ok())
     return gang.status();
   instance->gang = std::move(*gang);
-  if (!instance->claims.isEmpty())
-    instance->gang->countPreemptions();
   if (options.trace || options.timeline)
     instance->startTracing(std::move(options.timeline));
   return instance;

@@ -201,7 +201,9 @@ Status Instance::surfaceFailure() {
 
 /// Where the last runs had to share their CPUs, workers claim tiles from each other.
 Gang::Outcome Instance::runOnGang(PreparedRun &run) {
-  if (claims.isEmpty()) {
+  bool mayClaim = !claims.isEmpty() && run.deals.mayClaim();
+  gang->countPreemptions(mayClaim);
+  if (!mayClaim) {
     run.setClaims(nullptr);
     return gang->run(run.context, functions, run.watched.get());
   }

@@ -15,7 +15,10 @@ struct Deals {
   std::vector<int64_t> grains; ///< of each deal: the fewest tiles of a claim; 0: they are not claimed
   double nanoseconds = 0;      ///< estimated for one run, each loop counted once
 
-  /// Whether workers may claim tiles of a phase from each other.
+  /// Whether workers may claim tiles from each other, of any phase; of this one.
+  bool mayClaim() const {
+    return std::ranges::any_of(grains, [](int64_t grain) { return grain > 0; });
+  }
   bool mayClaim(const Phase &phase) const {
     return std::ranges::any_of(phase.spaces, [&](const Space &space) { return grains[space.deal] > 0; });
   }

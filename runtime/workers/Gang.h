@@ -53,8 +53,8 @@ public:
 
   int size() const { return lines.size(); }
 
-  /// From now on the counter `preemptions` counts, which takes a call of the kernel per worker and run.
-  void countPreemptions() { countsPreemptions = true; }
+  /// Whether the counter `preemptions` counts in the next runs, which takes two calls of the kernel per worker and run.
+  void countPreemptions(bool counts) { countsPreemptions = counts; }
 
   /// From now on every worker records its spans of runs of up to `phases` phases, and then calls `ended`, which may be
   /// empty, with its number and these spans.

