@@ -37,7 +37,7 @@ InPlaceTensors::InPlaceTensors(nb::list tensors, const std::vector<ValueInfo> &v
   dims.reserve(rank);
   for (size_t i = 0; i < values.size(); ++i) {
     nb::handle tensor = tensors[i];
-    nb::object pointer = nb::steal(PyObject_CallMethodNoArgs(tensor.ptr(), pointerName));
+    nb::object pointer = nb::steal(PyObject_CallMethodObjArgs(tensor.ptr(), pointerName, nullptr));
     nb::object shape = nb::steal(PyObject_GetAttr(tensor.ptr(), shapeName));
     if (!pointer || !shape)
       throw nb::python_error();

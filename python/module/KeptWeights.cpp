@@ -35,7 +35,7 @@ std::vector<KeptWeights::Mark> KeptWeights::marksOf(nb::list weights) {
   std::vector<Mark> marks;
   marks.reserve(weights.size());
   for (nb::handle weight : weights) {
-    nb::object pointer = nb::steal(PyObject_CallMethodNoArgs(weight.ptr(), pointerName));
+    nb::object pointer = nb::steal(PyObject_CallMethodObjArgs(weight.ptr(), pointerName, nullptr));
     if (!pointer)
       throw nb::python_error();
     nb::object version = nb::steal(PyObject_GetAttr(weight.ptr(), versionName));
