@@ -1,16 +1,9 @@
 // The planned edges and memory of every program are proved, and faults in them are found. The proof itself is tested
 // against simulated runs in random orders.
-#include "compiler/task/HappensBefore.h"
-#include "compiler/task/AllSizesProof.h"
-#include "compiler/task/Passes.h"
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-#include "runtime/sizes/FirstFit.h"
+#include "test/task/OrderChecks.h"
 #include "test/task/RandomProgram.h"
 #include "test/task/Simulation.h"
-#include "gtest/gtest.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -19,79 +12,7 @@ using namespace freestone::test;
 
 namespace {
 
-class HappensBefore : public testing::Test {
-protected:
-  HappensBefore() : passes(&context) {
-    context.disableMultithreading();
-    context.loadDialect<TaskDialect>();
-    passes.addNestedPass<ProgramOp>(createOrderPhases());
-    passes.addNestedPass<ProgramOp>(createPlanMemory());
-    passes.addNestedPass<ProgramOp>(createNarrowWaits());
-  }
-
-  /// The program of `text`, with planned edges and memory.
-  ProgramOp plan(const std::string &text) {
-    module = parseSourceString<ModuleOp>(text, &context);
-    if (!module || failed(passes.run(*module)))
-      return {};
-    return *module->getOps<ProgramOp>().begin();
-  }
-
-  std::optional<int64_t> valueOf(StringRef symbol) const { return symbol == "n" ? n : symbol == "m" ? m : k; }
-
-  std::vector<runtime::Lifetime> lifetimesOf(ProgramOp program) const {
-    std::vector<runtime::Lifetime> lifetimes;
-    for (BufferOp buffer : program.getBuffers())
-      if (buffer.getKind() == BufferKind::arena)
-        lifetimes.push_back({buffer.getBytes().evaluate([&](StringRef symbol) { return valueOf(symbol); }).value(), 64,
-                             static_cast<int64_t>(*buffer.getFirst()), static_cast<int64_t>(*buffer.getFreed())});
-    return lifetimes;
-  }
-
-  std::vector<int64_t> place(ProgramOp program) const { return runtime::placeFirstFit(lifetimesOf(program))->offsets; }
-
-  Dealing dealEvenly(ProgramOp program, int64_t workers) const {
-    return Dealing::evenly(program, workers, [&](StringRef symbol) { return valueOf(symbol); });
-  }
-  Dealing dealAtRandom(ProgramOp program, int64_t workers, std::mt19937_64 &random) const {
-    auto choose = [&](int64_t most) { return static_cast<int64_t>(random() % (most + 1)); };
-    return Dealing::randomly(program, workers, [&](StringRef symbol) { return valueOf(symbol); }, choose);
-  }
-
-  /// The checker's result at n and m.
-  std::optional<std::string> check(ProgramOp program, int64_t workers) const {
-    return check(program, dealEvenly(program, workers));
-  }
-  std::optional<std::string> check(ProgramOp program, const Dealing &dealing, bool claims = false) const {
-    auto values = [&](StringRef symbol) { return valueOf(symbol); };
-    Execution execution(program, values, /*way=*/0);
-    std::vector<int64_t> offsets = place(program);
-    return findConflict(execution, collectAccesses(program, execution, dealing, offsets, values),
-                        AwaitedWorkers(program, dealing, offsets, values, claims));
-  }
-
-  /// The results for 1 to 8 workers. What is proved for all sizes and workers has no conflict at any.
-  std::optional<std::string> checkAll(ProgramOp program) const {
-    bool isProved = !findUnproved(program);
-    for (int64_t workers = 1; workers <= 8; ++workers)
-      if (std::optional<std::string> conflict = check(program, workers)) {
-        EXPECT_FALSE(isProved) << *conflict;
-        return conflict;
-      }
-    return std::nullopt;
-  }
-
-  void setAllAfter(PhaseOp phase, ArrayRef<int64_t> before) {
-    phase.setAllAfterAttr(Builder(&context).getDenseI64ArrayAttr(before));
-  }
-  DenseI64ArrayAttr makeEdge(int64_t before) { return Builder(&context).getDenseI64ArrayAttr(before); }
-  IntegerAttr makeNumber(int64_t value) { return Builder(&context).getI64IntegerAttr(value); }
-
-  MLIRContext context;
-  PassManager passes;
-  OwningOpRef<ModuleOp> module;
-  int64_t n = 37, m = 29, k = 5;
-};
+using HappensBefore = OrderChecks;
 
 const char *const chain = R"mlir(
 !v = !graph.tensor<[n], f32>
@@ -426,128 +347,6 @@ TEST_F(HappensBefore, AgreesWithSimulatedRuns) {
   EXPECT_GT(found, 200);
   // Most findings are no false alarms, even with few runs.
   EXPECT_GT(2 * wrong, found);
-}
-
-const char *const loop = R"mlir(
-!v = !graph.tensor<[n], f32>
-task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
-  %x = task.buffer input "x" : !v
-  %a = task.buffer arena : !v
-  %s = task.buffer arena : !graph.tensor<[2, n], f32>
-  %old = task.view %s loop 0 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
-  %new = task.view %s loop 0 shift 1 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
-  %b = task.buffer arena : !v
-  %y = task.buffer output "y" : !v
-  task.phase "first" after all [] same [] {
-    task.space @p(%x) to (%s) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !graph.tensor<[2, n], f32>
-  }
-  task.phase "before" after all [] same [] {
-    task.space @p(%x) to (%a) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !v
-  }
-  task.loop 0 "loop" trips n {
-    task.phase "inside" after all [] same [] {
-      task.space @p(%old) to (%b) sizes [n] tiles n scratch 0 reads [?] writes [1] sites [] : (!v) -> !v
-    }
-    task.phase "next" after all [] same [] {
-      task.space @q(%b, %a) to (%new) sizes [n] tiles n scratch 0 reads [?, 1] writes [1] sites [] : (!v, !v) -> !v
-    }
-  }
-  task.phase "behind" after all [] same [] {
-    task.space @p(%old) to (%y) sizes [n] tiles n scratch 0 reads [?] writes [1] sites [] : (!v) -> !v
-  }
-}
-)mlir";
-
-TEST_F(HappensBefore, LoopsAreProved) {
-  ProgramOp program = plan(loop);
-  ASSERT_TRUE(program);
-  EXPECT_EQ(checkAll(program), std::nullopt);
-  EXPECT_EQ(findUnproved(program), std::nullopt);
-}
-
-/// Edges take the place of meetings: of the loop for what comes before it, of the first phase for the last one of the
-/// iteration before, of what comes behind.
-TEST_F(HappensBefore, EveryWaitOfALoopIsNeeded) {
-  ProgramOp program = plan(loop);
-  ASSERT_TRUE(program);
-  auto loop = *program.getOps<LoopOp>().begin();
-  SmallVector<PhaseOp, 8> phases = program.getPhases();
-  EXPECT_TRUE(loop.getAwaitedAgain().empty());
-  ASSERT_EQ(std::vector<int64_t>(phases[2].getAwaitedAgain()), std::vector<int64_t>{3});
-  EXPECT_TRUE(phases[3].getAwaitedAgain().empty());
-  auto expectFault = [&] {
-    EXPECT_TRUE(check(program, 2));
-    EXPECT_TRUE(findUnproved(program));
-  };
-  phases[2].removeAgainAfterAttr();
-  expectFault();
-  phases[2].setAgainAfterAttr(makeEdge(2));
-  expectFault();
-  phases[2].setAgainAfterAttr(makeEdge(3));
-  EXPECT_EQ(checkAll(program), std::nullopt);
-
-  ASSERT_EQ(std::vector<int64_t>(loop.getAwaited()), std::vector<int64_t>{1});
-  loop.removeAllAfterAttr();
-  expectFault();
-  loop.setAllAfterAttr(makeEdge(1));
-  ASSERT_EQ(std::vector<int64_t>(phases[4].getAllAfter()), std::vector<int64_t>{3});
-  setAllAfter(phases[4], {});
-  expectFault();
-}
-
-/// What an iteration does not need of the one before is in order by the workers alone.
-TEST_F(HappensBefore, IterationsOfWorkersAloneNeedNoWait) {
-  ProgramOp program = plan(R"mlir(
-    !v = !graph.tensor<[n], f32>
-    task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
-      %s = task.buffer arena : !graph.tensor<[2, n], f32>
-      %old = task.view %s loop 0 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
-      %new = task.view %s loop 0 shift 1 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
-      %b = task.buffer arena : !v
-      %y = task.buffer output "y" : !v
-      task.loop 0 "loop" trips 50 {
-        task.phase "inside" after all [] same [] {
-          task.space @p(%old) to (%b) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !v
-        }
-        task.phase "next" after all [] same [] {
-          task.space @q(%b) to (%new) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !v
-        }
-      }
-      task.phase "behind" after all [] same [] {
-        task.space @p(%old) to (%y) sizes [n] tiles n scratch 0 reads [?] writes [1] sites [] : (!v) -> !v
-      }
-    })mlir");
-  ASSERT_TRUE(program);
-  SmallVector<PhaseOp, 8> phases = program.getPhases();
-  for (PhaseOp phase : phases)
-    EXPECT_TRUE(phase.getAwaitedAgain().empty());
-  EXPECT_TRUE(llvm::is_contained(phases[0].getSameAgain(), 1));
-  EXPECT_EQ(checkAll(program), std::nullopt);
-  EXPECT_EQ(findUnproved(program), std::nullopt);
-  phases[0].removeAgainSameAfterAttr();
-  EXPECT_TRUE(findUnproved(program));
-}
-
-TEST_F(HappensBefore, AWaitWithinALoopIsNeeded) {
-  ProgramOp program = plan(loop);
-  ASSERT_TRUE(program);
-  setAllAfter(program.getPhases()[3], {});
-  EXPECT_EQ(check(program, 2).value_or("").substr(0, 42), "phase 2 'inside' writes what phase 3 'next");
-}
-
-/// An operand made before the loop is read in each iteration, though the text reads it for the last time before the
-/// end.
-TEST_F(HappensBefore, MemoryOfALoopIsNotTakenBetweenIterations) {
-  ProgramOp program = plan(loop);
-  ASSERT_TRUE(program);
-  for (BufferOp buffer : program.getBuffers())
-    if (buffer.getKind() == BufferKind::arena)
-      EXPECT_GE(static_cast<int64_t>(*buffer.getFreed()), 4);
-  SmallVector<BufferOp, 8> buffers = program.getBuffers();
-  // The memory of `a` for `b`, which each iteration writes first.
-  buffers[1].setFreedAttr(makeNumber(2));
-  buffers[3].setFirstAttr(makeNumber(2));
-  EXPECT_TRUE(check(program, 1));
 }
 
 } // namespace

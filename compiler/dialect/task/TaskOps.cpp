@@ -143,6 +143,8 @@ bool PhaseOp::isAlternativeTo(PhaseOp other) {
 }
 
 bool PhaseOp::isAwaitedAgain() {
+  if (!(*this)->getParentOfType<LoopOp>())
+    return true;
   SmallVector<PhaseOp, 8> phases = (*this)->getParentOfType<ProgramOp>().getPhases();
   int64_t number = llvm::find(phases, *this) - phases.begin();
   // Who has finished a later phase of an iteration has finished this one.

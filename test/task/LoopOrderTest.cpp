@@ -1,0 +1,135 @@
+// The order of phases in loops, within an iteration and from one to the next.
+#include "test/task/OrderChecks.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+using namespace freestone::test;
+
+namespace {
+
+using LoopOrder = OrderChecks;
+
+const char *const loop = R"mlir(
+!v = !graph.tensor<[n], f32>
+task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena : !v
+  %s = task.buffer arena : !graph.tensor<[2, n], f32>
+  %old = task.view %s loop 0 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+  %new = task.view %s loop 0 shift 1 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+  %b = task.buffer arena : !v
+  %y = task.buffer output "y" : !v
+  task.phase "first" after all [] same [] {
+    task.space @p(%x) to (%s) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !graph.tensor<[2, n], f32>
+  }
+  task.phase "before" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !v
+  }
+  task.loop 0 "loop" trips n {
+    task.phase "inside" after all [] same [] {
+      task.space @p(%old) to (%b) sizes [n] tiles n scratch 0 reads [?] writes [1] sites [] : (!v) -> !v
+    }
+    task.phase "next" after all [] same [] {
+      task.space @q(%b, %a) to (%new) sizes [n] tiles n scratch 0 reads [?, 1] writes [1] sites [] : (!v, !v) -> !v
+    }
+  }
+  task.phase "behind" after all [] same [] {
+    task.space @p(%old) to (%y) sizes [n] tiles n scratch 0 reads [?] writes [1] sites [] : (!v) -> !v
+  }
+}
+)mlir";
+
+TEST_F(LoopOrder, IsProved) {
+  ProgramOp program = plan(loop);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(checkAll(program), std::nullopt);
+  EXPECT_EQ(findUnproved(program), std::nullopt);
+}
+
+/// Edges take the place of meetings: of the loop for what comes before it, of the first phase for the last one of the
+/// iteration before, of what comes behind.
+TEST_F(LoopOrder, EveryWaitOfALoopIsNeeded) {
+  ProgramOp program = plan(loop);
+  ASSERT_TRUE(program);
+  auto loop = *program.getOps<LoopOp>().begin();
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  EXPECT_TRUE(loop.getAwaitedAgain().empty());
+  ASSERT_EQ(std::vector<int64_t>(phases[2].getAwaitedAgain()), std::vector<int64_t>{3});
+  EXPECT_TRUE(phases[3].getAwaitedAgain().empty());
+  auto expectFault = [&] {
+    EXPECT_TRUE(check(program, 2));
+    EXPECT_TRUE(findUnproved(program));
+  };
+  phases[2].removeAgainAfterAttr();
+  expectFault();
+  phases[2].setAgainAfterAttr(makeEdge(2));
+  expectFault();
+  phases[2].setAgainAfterAttr(makeEdge(3));
+  EXPECT_EQ(checkAll(program), std::nullopt);
+
+  ASSERT_EQ(std::vector<int64_t>(loop.getAwaited()), std::vector<int64_t>{1});
+  loop.removeAllAfterAttr();
+  expectFault();
+  loop.setAllAfterAttr(makeEdge(1));
+  ASSERT_EQ(std::vector<int64_t>(phases[4].getAllAfter()), std::vector<int64_t>{3});
+  setAllAfter(phases[4], {});
+  expectFault();
+}
+
+/// What an iteration does not need of the one before is in order by the workers alone.
+TEST_F(LoopOrder, IterationsOfWorkersAloneNeedNoWait) {
+  ProgramOp program = plan(R"mlir(
+    !v = !graph.tensor<[n], f32>
+    task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+      %s = task.buffer arena : !graph.tensor<[2, n], f32>
+      %old = task.view %s loop 0 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+      %new = task.view %s loop 0 shift 1 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+      %b = task.buffer arena : !v
+      %y = task.buffer output "y" : !v
+      task.loop 0 "loop" trips 50 {
+        task.phase "inside" after all [] same [] {
+          task.space @p(%old) to (%b) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !v
+        }
+        task.phase "next" after all [] same [] {
+          task.space @q(%b) to (%new) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !v
+        }
+      }
+      task.phase "behind" after all [] same [] {
+        task.space @p(%old) to (%y) sizes [n] tiles n scratch 0 reads [?] writes [1] sites [] : (!v) -> !v
+      }
+    })mlir");
+  ASSERT_TRUE(program);
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  for (PhaseOp phase : phases)
+    EXPECT_TRUE(phase.getAwaitedAgain().empty());
+  EXPECT_TRUE(llvm::is_contained(phases[0].getSameAgain(), 1));
+  EXPECT_EQ(checkAll(program), std::nullopt);
+  EXPECT_EQ(findUnproved(program), std::nullopt);
+  phases[0].removeAgainSameAfterAttr();
+  EXPECT_TRUE(findUnproved(program));
+}
+
+TEST_F(LoopOrder, AWaitWithinALoopIsNeeded) {
+  ProgramOp program = plan(loop);
+  ASSERT_TRUE(program);
+  setAllAfter(program.getPhases()[3], {});
+  EXPECT_EQ(check(program, 2).value_or("").substr(0, 42), "phase 2 'inside' writes what phase 3 'next");
+}
+
+/// An operand made before the loop is read in each iteration, though the text reads it for the last time before the
+/// end.
+TEST_F(LoopOrder, MemoryOfALoopIsNotTakenBetweenIterations) {
+  ProgramOp program = plan(loop);
+  ASSERT_TRUE(program);
+  for (BufferOp buffer : program.getBuffers())
+    if (buffer.getKind() == BufferKind::arena)
+      EXPECT_GE(static_cast<int64_t>(*buffer.getFreed()), 4);
+  SmallVector<BufferOp, 8> buffers = program.getBuffers();
+  // The memory of `a` for `b`, which each iteration writes first.
+  buffers[1].setFreedAttr(makeNumber(2));
+  buffers[3].setFirstAttr(makeNumber(2));
+  EXPECT_TRUE(check(program, 1));
+}
+
+} // namespace
