@@ -24,6 +24,7 @@ struct Switches {
   bool packInRuns = true;
   bool picturesInPlace = true;
   bool layOutState = true;
+  bool transformFilters = true;
   bool coalesceLoops = true;
   bool splitReductions = true;
   bool shortenLiveRanges = true;
@@ -63,7 +64,7 @@ struct Switches {
     if (level == 0)
       switches.append = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
-      switches.packInRuns = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
+      switches.packInRuns = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.windows = switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
@@ -108,6 +109,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
     {"pack-in-runs", &Switches::packInRuns, "packed_in_runs",
      "weights of convolutions that are inputs or trained are packed once in each run"},
+    {"winograd", &Switches::transformFilters, "transformed",
+     "convolutions of 3x3 taps multiply transforms of filters and pictures, with fewer products"},
     {"pictures-in-place", &Switches::picturesInPlace, "pictures_in_place",
      "convolutions of single taps read pictures as they are, with vectors along the channels out"},
     {"state-layouts", &Switches::layOutState, "laid_out",

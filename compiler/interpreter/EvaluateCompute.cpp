@@ -1,3 +1,4 @@
+#include "compiler/dialect/tile/WinogradTransforms.h"
 #include "compiler/interpreter/Evaluate.h"
 #include "compiler/interpreter/ScalarBody.h"
 
@@ -132,10 +133,53 @@ void forStored(tile::PanelsAttr panels, ArrayRef<int64_t> shape, ArrayRef<int64_
   }
 }
 
+/// Filters [channels in][from][from][channels out] multiplied by `matrix`, [to][from], along both inner dimensions.
+template <typename Source, typename Target>
+void transformFilters(const tile::WinogradTransforms::Matrix &matrix, int64_t inChannels, int64_t outChannels,
+                      Source source, Target target) {
+  int64_t to = matrix.size(), from = matrix.front().size();
+  for (int64_t in = 0; in < inChannels; ++in)
+    for (int64_t out = 0; out < outChannels; ++out)
+      for (int64_t row = 0; row < to; ++row)
+        for (int64_t column = 0; column < to; ++column) {
+          double sum = 0;
+          for (int64_t down = 0; down < from; ++down)
+            for (int64_t along = 0; along < from; ++along)
+              sum += matrix[row][down] * matrix[column][along] * source(in, down, along, out);
+          target(in, row, column, out) = sum;
+        }
+}
+
+/// The filters of their stored transforms, or these of the filters.
+Tensor evaluateTransform(tile::WinogradAttr layout, const Tensor &operand, ArrayRef<int64_t> dims, bool isStored) {
+  Tensor result(operand.getElementType(), dims);
+  tile::WinogradTransforms transforms = tile::WinogradTransforms::get(layout.getOutputs());
+  ArrayRef<int64_t> filters = isStored ? dims : operand.getDims();
+  int64_t in = filters.front(), out = filters.back(), width = layout.getWidth(), points = layout.getPoints();
+  const double *source = operand.data<double>();
+  double *target = result.data<double>();
+  auto getPlain = [&](int64_t i, int64_t row, int64_t column, int64_t o) {
+    return ((i * transforms.taps + row) * transforms.taps + column) * out + o;
+  };
+  auto getStored = [&](int64_t i, int64_t row, int64_t column, int64_t o) {
+    return (((o / width * points + row) * points + column) * in + i) * width + o % width;
+  };
+  auto readsFrom = [&](auto getPlace) { return [=](auto... at) { return source[getPlace(at...)]; }; };
+  auto writesTo = [&](auto getPlace) { return [=](auto... at) -> double & { return target[getPlace(at...)]; }; };
+  if (isStored)
+    transformFilters(transforms.taken, in, out, readsFrom(getStored), writesTo(getPlain));
+  else
+    transformFilters(transforms.filter, in, out, readsFrom(getPlain), writesTo(getStored));
+  return result;
+}
+
 Tensor evaluateView(tile::ViewOp op, const Tensor &operand, ArrayRef<int64_t> dims) {
   auto from = cast<graph::TensorType>(op.getTensor().getType()), to = cast<graph::TensorType>(op.getResult().getType());
   if (isa_and_nonnull<graph::PackedAttr>(from.getLayout()) || isa_and_nonnull<graph::PackedAttr>(to.getLayout()))
     return Tensor::fromBytes(to.getElementType(), dims, operand.toHost(from.getElementType()).bytes);
+  for (auto type : {from, to})
+    if (auto layout = dyn_cast_or_null<tile::WinogradAttr>(type.getLayout()))
+      return evaluateTransform(layout, operand, dims, /*isStored=*/type == to);
   Tensor result(operand.getElementType(), dims);
   operand.visit([&](auto element) {
     using T = decltype(element);

@@ -1,5 +1,6 @@
 #include "compiler/plan/ConvolutionForm.h"
 
+#include "compiler/dialect/tile/WinogradTransforms.h"
 #include "compiler/plan/IndexMaps.h"
 
 using namespace mlir;
@@ -172,6 +173,32 @@ std::optional<Pooling> ConvolutionForm::getPooling(ComputeOp reader, Value resul
 
 bool ConvolutionForm::isPacked(int64_t width) {
   return contraction.isPackedAlong(weights, contraction.m.front(), width);
+}
+
+bool ConvolutionForm::hasPanels(int64_t width) {
+  WinogradAttr layout = getTransformed();
+  return layout ? layout.getWidth() == width : isPacked(width);
+}
+
+bool ConvolutionForm::hasDenseSquares() {
+  ArrayRef<unsigned> loops = getTapLoops();
+  if (!rowLoop || loops.size() != 2 || rowStride != 1 || pixelStride != 1)
+    return false;
+  for (unsigned loop : loops)
+    if (!contraction.getExtent(loop).isConstant(WinogradTransforms::taps))
+      return false;
+  return getTapSteps(loops[0]) == std::pair<int64_t, int64_t>(1, 0) &&
+         getTapSteps(loops[1]) == std::pair<int64_t, int64_t>(0, 1);
+}
+
+WinogradAttr ConvolutionForm::getTransformed() {
+  auto layout = dyn_cast_or_null<WinogradAttr>(contraction.compute.getInputType(weights).getLayout());
+  if (!layout || !hasDenseSquares() || contraction.compute.getFill(weights))
+    return {};
+  SmallVector<Expr> order;
+  for (unsigned loop : {contraction.k[0], contraction.k[1], contraction.k[2], contraction.m.front()})
+    order.push_back(getLoopSymbol(layout.getContext(), loop));
+  return getIndices(contraction.compute, weights) == order ? layout : WinogradAttr();
 }
 
 bool ConvolutionForm::mayBeInPlace() {

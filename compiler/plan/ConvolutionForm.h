@@ -53,6 +53,12 @@ struct ConvolutionForm {
 
   /// Whether the weights are packed in panels of `width` output channels, as the micro-kernel reads them.
   bool isPacked(int64_t width);
+  /// Whether panels of `width` output channels hold the weights, or what these are transformed to.
+  bool hasPanels(int64_t width);
+  /// Whether all windows are dense squares of 3 x 3 taps, whose filters may be transformed (see WinogradTransforms).
+  bool hasDenseSquares();
+  /// The layout of weights that are transformed, in panels of any width; null for others.
+  WinogradAttr getTransformed();
   /// Whether neighbouring pixels are neighbouring elements of the picture at every step of k: it can then be read in
   /// place, not copied.
   bool mayBeInPlace();

@@ -2,11 +2,20 @@
 
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/Scratch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
+
+/// Pixels of a tile whose transformed picture has at most as many elements as the tiling allows, or a block of squares.
+static Expr getTransformedArea(Expr channels, WinogradAttr layout, ConvolutionTilingAttr tiling) {
+  int64_t values = layout.getPoints() * layout.getPoints(), pixels = layout.getOutputs() * layout.getOutputs();
+  Expr squares = Expr::floorDiv(Expr::constant(tiling.getContext(), tiling.getTransformed()),
+                                Expr::max(Expr::constant(tiling.getContext(), 1), channels) * values);
+  return Expr::max(Expr::constant(tiling.getContext(), tiling.getKernel().getRows()), squares) * pixels;
+}
 
 ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingAttr tiling) {
   ContractionForm &contraction = form.contraction;
@@ -21,15 +30,27 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
     count = Expr::ceilDiv(extent, most);
     step = Expr::ceilDiv(extent, count);
   };
+  // Sums over no channels are zeros, which a block writes.
+  Expr channels = contraction.getExtent(contraction.k.front());
+  tiles.channelBlocks = Expr::max(constant(1), Expr::ceilDiv(channels, constant(tiling.getChannels())));
+  tiles.channelStep = Expr::ceilDiv(channels, tiles.channelBlocks);
+
+  WinogradAttr layout = form.getTransformed();
   int64_t rowUnit = form.pooling ? form.pooling->rows : 1, pixelUnit = form.pooling ? form.pooling->pixels : 1;
+  Expr area = constant(tiling.getArea());
+  if (layout) {
+    rowUnit = std::lcm(rowUnit, layout.getOutputs());
+    pixelUnit = std::lcm(pixelUnit, layout.getOutputs());
+    area = getTransformedArea(tiles.channelStep, layout, tiling);
+  }
   int64_t mostPixels = std::max<int64_t>(1, tiling.getPixels() / pixelUnit);
-  divide(Expr::floorDiv(form.getPixels(), pixelUnit), constant(mostPixels), tiles.pixelBlocks, tiles.pixelStep);
+  divide(Expr::ceilDiv(form.getPixels(), pixelUnit), constant(mostPixels), tiles.pixelBlocks, tiles.pixelStep);
   tiles.pixelStep = tiles.pixelStep * pixelUnit;
   tiles.mostPixels = constant(mostPixels * pixelUnit);
-  Expr rows = Expr::floorDiv(constant(tiling.getArea()), tiles.pixelStep * rowUnit);
-  if (tiling.getArea() < mostPixels * pixelUnit * rowUnit)
+  Expr rows = Expr::floorDiv(area, tiles.pixelStep * rowUnit);
+  if (layout || tiling.getArea() < mostPixels * pixelUnit * rowUnit)
     rows = Expr::max(constant(1), rows);
-  divide(Expr::floorDiv(form.getRows(), rowUnit), rows, tiles.rowBlocks, tiles.rowStep);
+  divide(Expr::ceilDiv(form.getRows(), rowUnit), rows, tiles.rowBlocks, tiles.rowStep);
   tiles.rowStep = tiles.rowStep * rowUnit;
   tiles.mostRows = rows * rowUnit;
   // Few blocks of pixels have fewer panels each: there must be enough tiles for all workers.
@@ -38,31 +59,48 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   Expr most = Expr::floorDiv(panels * others, tiling.getLeastTiles());
   divide(panels, Expr::max(constant(1), Expr::min(constant(tiling.getPanels()), most)), tiles.columnBlocks, panelStep);
   tiles.columnStep = panelStep * width;
-  // Sums over no channels are zeros, which a block writes.
-  Expr channels = contraction.getExtent(contraction.k.front());
-  tiles.channelBlocks = Expr::max(constant(1), Expr::ceilDiv(channels, constant(tiling.getChannels())));
-  tiles.channelStep = Expr::ceilDiv(channels, tiles.channelBlocks);
   tiles.tiles = contraction.getExtent(contraction.outer) * tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks;
 
   // Rows are copied in whole vectors.
-  tiles.run = Expr::ceilDiv(tiles.pixelStep + (form.pixelSpan - 1) / form.pixelStride, lanes) * lanes;
-  tiles.rowPitch = tiles.run * form.pixelStride;
+  tiles.copiedPixelStride = layout ? layout.getOutputs() : form.pixelStride;
+  Expr inRun = layout ? Expr::floorDiv(tiles.pixelStep, layout.getOutputs()) + (layout.getPoints() - 1) / layout.getOutputs()
+                      : tiles.pixelStep + (form.pixelSpan - 1) / form.pixelStride;
+  tiles.run = Expr::ceilDiv(inRun, lanes) * lanes;
+  tiles.rowPitch = tiles.run * tiles.copiedPixelStride;
   tiles.copiedStride = form.rowSpan == 1 ? 1 : form.rowStride;
   Expr planeRows = (tiles.rowStep - 1) * tiles.copiedStride + form.rowSpan;
   tiles.planeStride = planeRows * tiles.rowPitch + lanes;
-  tiles.planes = tiles.channelStep * tiles.planeStride + lanes;
+  tiles.planes = (layout ? constant(1) : tiles.channelStep) * tiles.planeStride + lanes;
   if (form.mayBeInPlace())
     tiles.pictureStride = getStrides(contraction.compute, form.picture)->strides[contraction.k.front()];
-  tiles.offsets = tiles.channelStep * form.taps;
+  tiles.offsets = tiles.channelStep * (layout ? 1 : form.taps);
   tiles.sums = panelStep * tiles.rowStep * tiles.pixelStep * width + lanes * width;
   tiles.square = constant(lanes * lanes);
+  if (!layout)
+    return tiles;
+  TransformedTiles &transformed = tiles.transformed.emplace();
+  int64_t outputs = layout.getOutputs(), values = layout.getPoints() * layout.getPoints();
+  transformed.layout = layout;
+  transformed.squaresInRow = Expr::floorDiv(tiles.pixelStep, outputs);
+  transformed.squares = transformed.squaresInRow * Expr::floorDiv(tiles.rowStep, outputs);
+  // Rows of squares are stored in whole vectors; values lie in different sets of the caches.
+  transformed.pictureStride = tiles.channelStep * transformed.squares + lanes;
+  transformed.picture = transformed.pictureStride * values + lanes;
+  transformed.productStride = transformed.squares * width + lanes;
+  transformed.panelStride = transformed.productStride * values;
+  transformed.panels = Expr::min(panelStep, (tiles.channelBlocks - 1) * panelStep + 1);
+  transformed.products = transformed.panelStride * transformed.panels;
   return tiles;
 }
 
 Expr ConvolutionTiles::getScratch(Type elementType) const {
-  return getScratchBytes(planes, elementType) +
-         getScratchBytes(offsets, IntegerType::get(elementType.getContext(), 64)) + getScratchBytes(sums, elementType) +
-         getScratchBytes(square, elementType);
+  Expr bytes = getScratchBytes(planes, elementType) +
+               getScratchBytes(offsets, IntegerType::get(elementType.getContext(), 64)) +
+               getScratchBytes(sums, elementType) + getScratchBytes(square, elementType);
+  if (transformed)
+    bytes = bytes + getScratchBytes(transformed->picture, elementType) +
+            getScratchBytes(transformed->products, elementType);
+  return bytes;
 }
 
 Expr ConvolutionTiles::getMostScratch(ConvolutionForm &form) const {

@@ -5,8 +5,25 @@
 
 namespace freestone::tile {
 
-/// The geometry of a tiled convolution. A tile is a rectangle of pixels (whole rectangles of a pooling) for some panels
-/// of output channels; tiles are outer loops times panel blocks times row blocks times pixel blocks, row-major.
+/// The parts of a tile whose filters are transformed: the picture is transformed in squares (see WinogradTransforms),
+/// each of whose values is multiplied by itself, and the products are transformed back into the tile's sums.
+struct TransformedTiles {
+  WinogradAttr layout;
+  /// Squares in a row of the largest tile, and in all of it.
+  sym::Expr squaresInRow, squares;
+  /// Elements between values of the transformed picture, which are [values][channels][squares]; all of them.
+  sym::Expr pictureStride, picture;
+  /// Elements between values of a panel's products, which are [panels][values][squares][width]; between panels; all.
+  sym::Expr productStride, panelStride, products;
+  /// Panels of products that are kept: one where all channels are summed at once.
+  sym::Expr panels;
+
+  int64_t getNumValues() const { return layout.getPoints() * layout.getPoints(); }
+};
+
+/// The geometry of a tiled convolution. A tile is a rectangle of pixels (whole rectangles of a pooling, whole squares of
+/// transformed filters) for some panels of output channels; tiles are outer loops times panel blocks times row blocks
+/// times pixel blocks, row-major.
 struct ConvolutionTiles {
   ConvolutionTilingAttr tiling;
   /// Of output channels; the step is a multiple of the panel width.
@@ -26,8 +43,12 @@ struct ConvolutionTiles {
   sym::Expr pictureStride;
   /// The window's stride in copied rows: rows that no window reads are left out.
   int64_t copiedStride;
+  /// The number of runs of a row.
+  int64_t copiedPixelStride;
   /// Elements of scratch: copied planes, offsets of the steps of k in them (i64), sums, a square for transposition.
   sym::Expr planes, offsets, sums, square;
+  /// Of transformed filters. One channel at a time is copied, with runs for the places in a square.
+  std::optional<TransformedTiles> transformed;
 
   static ConvolutionTiles get(ConvolutionForm &form, ConvolutionTilingAttr tiling);
   /// Bytes of scratch of a worker.

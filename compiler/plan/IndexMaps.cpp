@@ -116,6 +116,8 @@ std::optional<LinearIndex> asLinear(Expr index, unsigned numLoops) {
 }
 
 std::optional<LinearIndex> getStrides(ComputeOp op, unsigned input) {
+  if (isa_and_nonnull<WinogradAttr>(op.getInputType(input).getLayout()))
+    return std::nullopt;
   return asLinear(getLinearIndex(op.getInputType(input), getIndices(op, input)), op.getNumLoops());
 }
 

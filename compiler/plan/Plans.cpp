@@ -83,7 +83,7 @@ static FailureOr<PlanAttr> planDotProducts(ProgramOp program, DotProductTilingAt
 static FailureOr<PlanAttr> planConvolution(ProgramOp program, ConvolutionTilingAttr tiling) {
   std::optional<ConvolutionForm> form = ConvolutionForm::get(program);
   int64_t width = tiling.getKernel().getWidth();
-  if (!form || !form->isPacked(width))
+  if (!form || !form->hasPanels(width))
     return program.emitOpError("is tiled as a convolution with weights in panels of ") << width << ", but is none";
   ConvolutionTiles tiles = ConvolutionTiles::get(*form, tiling);
   TileGrid grid = TileGrid::get(form->contraction.compute, form->contraction.outer,
@@ -312,6 +312,11 @@ static FailureOr<PlanAttr> planVariants(ProgramOp program, VariantsTilingAttr ti
 }
 
 FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
+  auto isTransformed = [](Type type) {
+    return isa_and_nonnull<WinogradAttr>(cast<graph::TensorType>(type).getLayout());
+  };
+  if (!isa<ConvolutionTilingAttr>(tiling) && llvm::any_of(program.getArgumentTypes(), isTransformed))
+    return program.emitOpError("reads transformed filters, which only convolutions do, but is tiled as ") << tiling;
   return TypeSwitch<Attribute, FailureOr<PlanAttr>>(tiling)
       .Case([&](ContractionTilingAttr attr) { return planContraction(program, attr); })
       .Case([&](DotProductTilingAttr attr) { return planDotProducts(program, attr); })

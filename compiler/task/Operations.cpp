@@ -67,10 +67,16 @@ static task::Operations countOperations(tile::ProgramOp program, Attribute tilin
       extents[convolution->pixelLoop] = convolution->getPixels();
       if (convolution->rowLoop)
         extents[*convolution->rowLoop] = convolution->getRows();
+      if (tile::WinogradAttr layout = convolution->getTransformed()) {
+        for (unsigned loop : {*convolution->rowLoop, convolution->pixelLoop})
+          extents[loop] = Expr::ceilDiv(extents[loop], layout.getOutputs()) * layout.getPoints();
+        for (unsigned loop : convolution->getTapLoops())
+          extents[loop] = Expr::constant(context, 1);
+      }
     }
     operations.executed = operations.executed + countPoints(extents, context) * scalars;
   }
-  if (convolution && isa<FloatType>(convolution->contraction.elementType))
+  if (convolution && !convolution->getTransformed() && isa<FloatType>(convolution->contraction.elementType))
     operations.padding = countPadding(*convolution, convolutionTiling.getKernel());
   if (contraction && isa<FloatType>(contraction->elementType))
     operations.padding = countPadding(*contraction, contractionTiling.getKernel());

@@ -8,6 +8,7 @@
 #include "compiler/tile/HoistWeights.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "compiler/tile/StorePanels.h"
+#include "compiler/tile/TransformFilters.h"
 
 namespace freestone::tile {
 #define GEN_PASS_DEF_CHOOSELAYOUTS
@@ -46,8 +47,9 @@ private:
   void chooseIn(func::FuncOp function);
   bool isConvolution(ComputeOp op);
   bool isWorthPackingInRun(ComputeOp op, const ContractionDims &dims);
-  void pack(ComputeOp op, unsigned input, const PackedOrder &order, int64_t width);
-  Value makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, ArrayRef<Expr> shape, PanelsAttr layout);
+  Attribute chooseForConvolution(ComputeOp op, const PackedOrder &order);
+  void pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout);
+  Value makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, ArrayRef<Expr> shape, Attribute layout);
 
   /// Operands read in the same way share one packing.
   DenseMap<std::tuple<Value, Attribute, Attribute>, Value> packings;
@@ -108,6 +110,15 @@ bool ChooseLayouts::isWorthPackingInRun(ComputeOp op, const ContractionDims &dim
   return !count || *count >= fewestPixels;
 }
 
+/// Panels of the weights, or of what they are transformed to.
+Attribute ChooseLayouts::chooseForConvolution(ComputeOp op, const PackedOrder &order) {
+  if (isTransformedFaster(*ConvolutionForm::get(op), TypicalSizes(op), {columns, cacheBytes, stepsPerByte, transform})) {
+    count(getOperation(), "transformed", 1);
+    return WinogradAttr::get(&getContext(), transform, columns);
+  }
+  return PanelsAttr::get(&getContext(), order.axis, columns, order.batch);
+}
+
 void ChooseLayouts::chooseIn(func::FuncOp function) {
   packings.clear();
   SmallVector<ComputeOp> contractions;
@@ -130,18 +141,23 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
     if (isConvolution(op) && (isPackable(dims.lhs) || isWorthPackingInRun(op, dims))) {
       if (ConvolutionForm::get(op)->taps == 1)
         count(getOperation(), "pictures_in_place", 1);
-      pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/false), columns);
+      PackedOrder order = getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/false);
+      pack(op, dims.lhs, order, chooseForConvolution(op, order));
       continue;
     }
     // A panel of a single column would be padding.
+    auto packPanels = [&](unsigned input, unsigned free, bool freeFirst, int64_t width) {
+      PackedOrder order = getOrder(op, input, dims, free, freeFirst);
+      pack(op, input, order, PanelsAttr::get(&getContext(), order.axis, width, order.batch));
+    };
     if (dims.n.size() == 1 && !op.getExtents()[dims.n.front()].isConstant(1) && isPackable(dims.rhs))
-      pack(op, dims.rhs, getOrder(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false), columns);
+      packPanels(dims.rhs, dims.n.front(), /*freeFirst=*/false, columns);
     if (rows > 0 && dims.m.size() == 1 && isPackable(dims.lhs))
-      pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true), rows);
+      packPanels(dims.lhs, dims.m.front(), /*freeFirst=*/true, rows);
   }
 }
 
-void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order, int64_t width) {
+void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout) {
   MLIRContext *context = &getContext();
   SmallVector<Expr> extents = op.getExtents(), shape;
   // The operand's loops, numbered as dimensions of the packed tensor.
@@ -155,7 +171,6 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
   SmallVector<Expr> indices = getIndices(op, input, renumbered);
 
   Value source = op.getInputs()[input];
-  auto layout = PanelsAttr::get(context, order.axis, width, order.batch);
   Value &packing = packings[{source, getExprArrayAttr(context, indices), layout}];
   if (!packing)
     packing = makePacking(op, source, indices, shape, layout);
@@ -174,13 +189,16 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
 
 /// Of a weight this is hoisted to @init; what the run brings is packed right before its first use.
 Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, ArrayRef<Expr> shape,
-                                 PanelsAttr layout) {
+                                 Attribute layout) {
   OpBuilder builder(&getContext());
   Location location = source.getLoc();
   auto type = graph::TensorType::get(&getContext(), shape, graph::getElementType(source), layout);
   if (!isWeightOnly(source)) {
     builder.setInsertionPoint(source.getParentBlock()->findAncestorOpInBlock(*user));
-    FailureOr<ComputeOp> stored = storePanels(builder, location, source, indices, shape, layout);
+    auto transformed = dyn_cast<WinogradAttr>(layout);
+    FailureOr<ComputeOp> stored =
+        transformed ? storeTransformed(builder, location, source, indices, shape, transformed)
+                    : storePanels(builder, location, source, indices, shape, cast<PanelsAttr>(layout));
     if (failed(stored))
       return {};
     count(getOperation(), "packed_in_runs", 1);

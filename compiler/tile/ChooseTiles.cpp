@@ -110,7 +110,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
     std::optional<tile::ConvolutionForm> convolution = tile::ConvolutionForm::get(program);
     auto widthOf = [&](Type type) { return tile::getMicroKernel(device, type).getWidth(); };
-    if (convolution && convolution->isPacked(widthOf(convolution->contraction.elementType))) {
+    if (convolution && convolution->hasPanels(widthOf(convolution->contraction.elementType))) {
       count("convolutions");
       return tile::tileConvolution(*convolution, device, /*isStage=*/runsOfStage != nullptr);
     }

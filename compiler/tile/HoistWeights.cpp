@@ -92,8 +92,10 @@ Value WeightHoister::copyPack(OpBuilder &builder, PackOp op, Value source) {
     indices = getIndices(copy, 0, indices);
     source = copy.getInputs()[0];
   }
-  auto layout = cast<PanelsAttr>(op.getPacked().getType().getLayout());
-  return storePanels(builder, op.getLoc(), source, indices, shape, layout)->getResult(0);
+  Attribute layout = op.getPacked().getType().getLayout();
+  if (auto transformed = dyn_cast<WinogradAttr>(layout))
+    return storeTransformed(builder, op.getLoc(), source, indices, shape, transformed)->getResult(0);
+  return storePanels(builder, op.getLoc(), source, indices, shape, cast<PanelsAttr>(layout))->getResult(0);
 }
 
 Value WeightHoister::copyInto(OpBuilder &builder, Value value, IRMapping &mapping) {

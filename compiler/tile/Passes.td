@@ -284,8 +284,9 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
     A weight that is the vector operand of a contraction is packed into panels along its columns, that of a convolution
     along its output channels. All that depends on weights alone (packing, casts, folded scales) is computed by @init,
     whose arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both. Weights
-    of convolutions of many pixels that are arguments are packed in the run, counted as `packed_in_runs`. Counts
-    operands `packed`, those of convolutions of single taps as `pictures_in_place`, and values `hoisted`.
+    of convolutions of many pixels that are arguments are packed in the run, counted as `packed_in_runs`. Filters of
+    3 x 3 taps are transformed where that saves time, which is counted as `transformed`. Counts operands `packed`, those
+    of convolutions of single taps as `pictures_in_place`, and values `hoisted`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
                  Option<"columns", "columns", "int64_t", "32", "Width of panels of the vector operand">,
@@ -297,6 +298,11 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
                         "Convolutions' weights that a run brings are packed before their use">,
                  Option<"fewestPixels", "fewest-pixels", "int64_t", "128",
                         "Pixels of a convolution, at typical sizes, that packing its weights in each run is worth">,
+                 Option<"transform", "transform", "int64_t", "0",
+                        "Rows and columns of the pixels that transformed filters compute at once, 2 or 4; 0: none are transformed">,
+                 Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "Bytes of the cache next to a worker's own">,
+                 Option<"stepsPerByte", "steps-per-byte", "double", "4",
+                        "Multiply-adds in the time of a byte from beyond that cache">,
                  Option<"rows", "rows", "int64_t", "0",
                         "Width of panels of the broadcast operand; 0: it stays row-major, and emitters pack it">];
 }

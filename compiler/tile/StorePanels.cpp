@@ -1,6 +1,8 @@
 #include "compiler/tile/StorePanels.h"
 
+#include "compiler/dialect/tile/WinogradTransforms.h"
 #include "compiler/plan/IndexMaps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using freestone::sym::Expr;
@@ -31,6 +33,52 @@ FailureOr<ComputeOp> storePanels(OpBuilder &builder, Location location, Value so
   unsigned operand =
       compute.read(source, read, isFull ? TypedAttr() : cast<TypedAttr>(builder.getZeroAttr(getScalarType(element))));
   return compute.create(element, [&](ComputeBody &body) { return body.input(operand); });
+}
+
+/// The matrix that transforms filters, in one dimension.
+static Value getFilterMatrix(OpBuilder &builder, Location location, int64_t outputs, Type element) {
+  SmallVector<float> values;
+  for (ArrayRef<double> row : WinogradTransforms::get(outputs).filter)
+    values.append(row.begin(), row.end());
+  int64_t points = WinogradTransforms::getNumPoints(outputs);
+  auto type = RankedTensorType::get({points, WinogradTransforms::taps}, element);
+  return graph::ConstantOp::create(builder, location, DenseElementsAttr::get(type, ArrayRef<float>(values)));
+}
+
+/// From panels of taps, whose rows are contiguous.
+FailureOr<ComputeOp> storeTransformed(OpBuilder &builder, Location location, Value source, ArrayRef<Expr> indices,
+                                      ArrayRef<Expr> shape, WinogradAttr layout) {
+  constexpr int64_t taps = WinogradTransforms::taps;
+  auto panels = PanelsAttr::get(builder.getContext(), shape.size() - 1, layout.getWidth(), /*batch=*/0);
+  FailureOr<ComputeOp> stored = storePanels(builder, location, source, indices, shape, panels);
+  if (failed(stored))
+    return failure();
+  Type element = graph::getElementType(source);
+  Value matrix = getFilterMatrix(builder, location, layout.getOutputs(), element);
+  ComputeBuilder compute(builder, location, layout.getStorageShape(shape));
+  Expr panel = compute.loop(0), channel = compute.loop(3), column = compute.loop(4);
+  SmallVector<unsigned> values, downs, alongs;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    downs.push_back(compute.read(matrix, {compute.loop(1), compute.constant(tap)}));
+    alongs.push_back(compute.read(matrix, {compute.loop(2), compute.constant(tap)}));
+    for (int64_t along = 0; along < taps; ++along)
+      values.push_back(compute.read(stored->getResult(0),
+                                    {panel, channel, compute.constant(tap), compute.constant(along), column}));
+  }
+  return compute.create(element, [&](ComputeBody &body) {
+    auto addProduct = [&](Value sum, Value factor, Value value) -> Value {
+      Value product = arith::MulFOp::create(body.builder, factor, value);
+      return sum ? Value(arith::AddFOp::create(body.builder, sum, product)) : product;
+    };
+    Value sum;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      Value row;
+      for (int64_t along = 0; along < taps; ++along)
+        row = addProduct(row, body.input(alongs[along]), body.input(values[tap * taps + along]));
+      sum = addProduct(sum, body.input(downs[tap]), row);
+    }
+    return sum;
+  });
 }
 
 } // namespace freestone::tile

@@ -19,8 +19,17 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceD
   constexpr int64_t prefetchChannels = 8;
   // Half of L2: from farther away, lines of as many channels come faster one channel after the other.
   int64_t inPlace = device.getL2Bytes() / 2 / (elementType.getIntOrFloatBitWidth() / 8);
+  int64_t transformed = 0;
+  if (WinogradAttr layout = form.getTransformed()) {
+    // The transformed picture takes half of L2, in blocks of channels where these leave too few squares; weights pass by.
+    int64_t values = layout.getPoints() * layout.getPoints();
+    transformed = inPlace;
+    channels = std::max<int64_t>(1, transformed / (values * kernel.getRows()));
+    pixels = area = 2 * kernel.getRows() * layout.getOutputs();
+    leastTiles = 4;
+  }
   return ConvolutionTilingAttr::get(elementType.getContext(), kernel, pixels, area, blocks.panels, channels, leastTiles,
-                                    prefetchChannels, inPlace);
+                                    prefetchChannels, inPlace, transformed);
 }
 
 WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, const DeviceDescription &device) {

@@ -29,6 +29,7 @@ SWITCHES = {
     "pools": "pools",
     "connect": "connected",
     "pack-weights": "packed",
+    "winograd": "transformed",
     "keep-packed": "kept_packed",
     "construct": "constructed",
     "transpositions": "transpositions",

@@ -1,86 +1,17 @@
 #include "compiler/codegen/cpu/EmitConvolution.h"
 
+#include "compiler/codegen/cpu/ConvolutionEmitter.h"
 #include "compiler/codegen/cpu/CopyPicture.h"
-#include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
-#include "compiler/codegen/cpu/Pack.h"
-#include "compiler/plan/ConvolutionTiles.h"
+#include "compiler/codegen/cpu/TransformKernels.h"
 #include "compiler/plan/IndexMaps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
-
-namespace {
-
-/// The range of a loop in a tile.
-struct Span {
-  Value first, count;
-};
-
-/// The first channel and pixel of a square of results.
-struct SquarePlace {
-  Value channel, row, pixel;
-};
-
-class ConvolutionEmitter {
-public:
-  ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form, tile::ConvolutionTilingAttr tiling);
-  void emit();
-
-private:
-  void emitOffsets();
-  void emitTile(Value tile);
-  void emitCopy(const Span &channels);
-  void copyPlanes(const Span &channels);
-  Value getWindows(Value row, const Span &channels);
-  void emitPanel(Value column, Value block, const Span &channels);
-  Value getWeights(Value column, Value channel);
-  void poolPanel(Value column, Value count);
-  void emitPanelEpilogue(Value column);
-  SmallVector<Value> loadSquare(Value from);
-  void storeWholeSquare(ArrayRef<Value> values, const SquarePlace &place);
-  void storePartOfSquare(ArrayRef<Value> values, const SquarePlace &place, Value channels, Value pixelsLeft);
-  void storePixels(Value value, const SquarePlace &place, Value mask, Value ahead);
-  Value getPanelSums(Value column, Value row);
-  Value getLinear(unsigned input, Value column, Value row, Value pixel, Value channel);
-  SmallVector<Expr> getIndices(unsigned input);
-  Positions getPositions(Value column, Value row, Value pixel, Value channel);
-  Span getRange(Value block, Expr step, Expr total);
-  Span getPooled(const Span &span, int64_t size) {
-    Value divisor = emission.getConstant(size);
-    return {emission.divide(span.first, divisor), emission.divide(span.count, divisor)};
-  }
-  Value toWord(Value index) {
-    return arith::IndexCastOp::create(emission.builder, emission.location, emission.builder.getI64Type(), index);
-  }
-
-  Emission &emission;
-  OpBuilder &builder;
-  Location location;
-  tile::ConvolutionForm form;
-  tile::ContractionForm &contraction;
-  tile::ConvolutionTiles tiles;
-  tile::MicroKernelAttr kernelShape;
-  int64_t width, lanes;
-  /// Symbols of the loops that vary within a tile, and the positions of all loops in these symbols, at the first tap.
-  Expr columnSymbol, rowSymbol, pixelSymbol, channelSymbol;
-  SmallVector<Expr> loops;
-  Positions outer;
-  func::FuncOp kernel;
-  Value planes, offsets, sums, square;
-  /// Whether the picture is read in place; null: never.
-  Value isInPlace;
-  /// Ranges of the current tile.
-  Span columns, rows, pixels;
-};
-
-} // namespace
 
 ConvolutionEmitter::ConvolutionEmitter(Emission &emission, tile::ConvolutionForm convolution,
                                        tile::ConvolutionTilingAttr tiling)
@@ -109,6 +40,16 @@ void ConvolutionEmitter::emit() {
   offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
   sums = emission.takeScratch(contraction.elementType, tiles.sums);
   square = emission.takeScratch(contraction.elementType, tiles.square);
+  if (const auto &parts = tiles.transformed) {
+    auto module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
+    auto declare = [&](TransformKind kind) {
+      return declareTransform(module, kind, contraction.elementType, kernelShape, parts->layout.getOutputs());
+    };
+    pictureKernel = declare(TransformKind::picture);
+    productKernel = declare(TransformKind::products);
+    transformed = emission.takeScratch(contraction.elementType, parts->picture);
+    products = emission.takeScratch(contraction.elementType, parts->products);
+  }
   if (tiles.pictureStride)
     isInPlace = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle,
                                       emission.getSize(tiles.pictureStride * tiles.channelStep),
@@ -117,8 +58,16 @@ void ConvolutionEmitter::emit() {
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
 
-/// Offsets from a row's first pixel in the planes for all steps of k: equal for all tiles.
+/// Offsets from a row's first pixel in the planes, or from the first square of a transformed picture, for all steps of
+/// k: equal for all tiles.
 void ConvolutionEmitter::emitOffsets() {
+  if (tiles.transformed) {
+    Value squares = emission.getSize(tiles.transformed->squares);
+    return emission.forRange(emission.getConstant(0), emission.getSize(tiles.channelStep), 1, [&](Value channel) {
+      memref::StoreOp::create(builder, location, toWord(emission.multiply(channel, squares)), offsets,
+                              ValueRange{channel});
+    });
+  }
   SmallVector<Expr> extents = contraction.getExtents(form.getTapLoops());
   Value zero = emission.getConstant(0), taps = emission.getConstant(form.taps);
   Value rowPitch = emission.getSize(tiles.rowPitch), planeStride = emission.getSize(tiles.planeStride);
@@ -146,7 +95,7 @@ void ConvolutionEmitter::emitOffsets() {
 }
 
 /// The last blocks of an extent may be empty.
-Span ConvolutionEmitter::getRange(Value block, Expr step, Expr total) {
+ConvolutionEmitter::Span ConvolutionEmitter::getRange(Value block, Expr step, Expr total) {
   Value size = emission.getSize(step), first = emission.multiply(block, size);
   Value left = emission.subtract(emission.getSize(total), first);
   return {first, emission.maximum(emission.getConstant(0), emission.minimum(size, left))};
@@ -166,15 +115,23 @@ void ConvolutionEmitter::emitTile(Value tile) {
   Value zero = emission.getConstant(0), channelBlocks = emission.getSize(tiles.channelBlocks);
   emission.forRange(zero, channelBlocks, 1, [&](Value block) {
     Span channels = getRange(block, tiles.channelStep, contraction.getExtent(contraction.k.front()));
-    emitCopy(channels);
+    if (tiles.transformed)
+      transformPicture(channels);
+    else
+      emitCopy(channels);
     emission.forRange(zero, columns.count, width, [&](Value distance) {
       Value column = emission.add(columns.first, distance);
-      emitPanel(column, block, channels);
+      if (tiles.transformed)
+        multiplyTransformed(column, block, channels);
+      else
+        emitPanel(column, block, channels);
       Value isLast = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq,
                                            emission.add(block, emission.getConstant(1)), channelBlocks);
       auto branch = scf::IfOp::create(builder, location, isLast, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(branch.thenBlock());
+      if (tiles.transformed)
+        transformProducts(column);
       emitPanelEpilogue(column);
     });
   });
@@ -224,13 +181,17 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
   box.counts[form.channelDim] = channels.count;
   box.strides[form.channelDim] = emission.getSize(tiles.planeStride);
   if (form.rowDim) {
-    Value last = emission.multiply(emission.subtract(rows.count, one), emission.getConstant(tiles.copiedStride));
+    // Transformed filters read whole squares.
+    Value count = rows.count;
+    if (tiles.transformed)
+      count = emission.multiply(countSquares(rows), emission.getConstant(tiles.transformed->layout.getOutputs()));
+    Value last = emission.multiply(emission.subtract(count, one), emission.getConstant(tiles.copiedStride));
     box.counts[*form.rowDim] = emission.add(last, emission.getConstant(form.rowSpan));
     box.strides[*form.rowDim] = emission.getSize(tiles.rowPitch);
     box.rowDim = form.rowDim;
     box.rowStep = form.rowStride / tiles.copiedStride;
   }
-  box.stride = form.pixelStride;
+  box.stride = tiles.copiedPixelStride;
   box.lanes = lanes;
   box.vectors = emission.divide(emission.getSize(tiles.run), emission.getConstant(lanes));
   copyPicture(emission, box, planes);
@@ -241,6 +202,9 @@ Value ConvolutionEmitter::getPanelSums(Value column, Value row) {
   Value pitch = emission.getSize(tiles.pixelStep);
   Value panel =
       emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiles.rowStep * tiles.pixelStep));
+  // Squares are transformed back right before they are stored.
+  if (tiles.transformed)
+    panel = emission.getConstant(0);
   return emission.add(panel, emission.multiply(emission.multiply(row, pitch), emission.getConstant(width)));
 }
 
@@ -287,137 +251,6 @@ void ConvolutionEmitter::emitPanel(Value column, Value block, const Span &channe
                                     emission.getPointer(sums, getPanelSums(column, row)), toWord(block), ahead,
                                     toWord(emission.multiply(row, blocks))});
   });
-}
-
-/// Reduces each rectangle of pixels to one, and moves it to its position among the pooled pixels: the accumulators of
-/// later pixels come after it.
-void ConvolutionEmitter::poolPanel(Value column, Value count) {
-  tile::Pooling &pooling = *form.pooling;
-  Value zero = emission.getConstant(0);
-  auto vectorType = VectorType::get({lanes}, contraction.elementType);
-  LanePoints points{SmallVector<Expr>(ArrayRef(loops).take_front(pooling.compute.getNumParallel())),
-                    {},
-                    columnSymbol,
-                    static_cast<unsigned>(lanes),
-                    Value()};
-  points.loops.resize(pooling.compute.getNumLoops(), Expr::constant(builder.getContext(), 0));
-  Span pooledRows = getPooled(rows, pooling.rows), pooledPixels = getPooled(pixels, pooling.pixels);
-  emission.forRange(zero, count, lanes, [&](Value part) {
-    points.mask = emission.getTailMask(lanes, emission.subtract(count, part));
-    auto getPlace = [&](Value row, Value pixel) {
-      Value distance = emission.multiply(pixel, emission.getConstant(width));
-      return emission.add(emission.add(getPanelSums(column, row), distance), part);
-    };
-    emission.forRange(zero, pooledRows.count, 1, [&](Value row) {
-      emission.forRange(zero, pooledPixels.count, 1, [&](Value pixel) {
-        points.positions = getPositions(emission.add(column, part), emission.add(pooledRows.first, row),
-                                        emission.add(pooledPixels.first, pixel), zero);
-        Value firstRow = emission.multiply(row, emission.getConstant(pooling.rows));
-        Value firstPixel = emission.multiply(pixel, emission.getConstant(pooling.pixels));
-        Value pooled = arith::ConstantOp::create(
-            builder, location, DenseElementsAttr::get(vectorType, Attribute(pooling.compute.getInit(0))));
-        for (int64_t place = 0; place < pooling.rows * pooling.pixels; ++place) {
-          int64_t rowTap = place / pooling.pixels, pixelTap = place % pooling.pixels;
-          if (pooling.rowLoop)
-            points.loops[*pooling.rowLoop] = Expr::constant(builder.getContext(), rowTap);
-          if (pooling.pixelLoop)
-            points.loops[*pooling.pixelLoop] = Expr::constant(builder.getContext(), pixelTap);
-          Value from = getPlace(emission.add(firstRow, emission.getConstant(rowTap)),
-                                emission.add(firstPixel, emission.getConstant(pixelTap)));
-          BodyVectorizer body(emission, pooling.compute, points);
-          body.set(pooling.compute.getInputArgs()[pooling.input],
-                   vector::LoadOp::create(builder, location, vectorType, sums, from));
-          body.set(pooling.compute.getAccumulators()[0], pooled);
-          pooled = body.spread(body.getYielded()[0]);
-        }
-        vector::StoreOp::create(builder, location, pooled, sums, getPlace(row, pixel));
-      });
-    });
-  });
-}
-
-/// Stores the tile: squares of channels and pixels are transposed, since channels are contiguous in the accumulators
-/// and pixels in memory.
-void ConvolutionEmitter::emitPanelEpilogue(Value column) {
-  Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
-  Value count = emission.minimum(emission.getConstant(width),
-                                 emission.subtract(emission.add(columns.first, columns.count), column));
-  Span outRows = rows, outPixels = pixels;
-  if (form.pooling) {
-    poolPanel(column, count);
-    outRows = getPooled(rows, form.pooling->rows);
-    outPixels = getPooled(pixels, form.pooling->pixels);
-  }
-  auto isAtLeast = [&](Value size) {
-    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sge, size, vectorSize);
-  };
-  emission.forRange(zero, outRows.count, 1, [&](Value row) {
-    Value rowSums = getPanelSums(column, row);
-    // Pixels of some channels first: hardware prefetchers follow these few rows of memory.
-    emission.forRange(zero, count, lanes, [&](Value part) {
-      Value channels = emission.minimum(vectorSize, emission.subtract(count, part));
-      emission.forRange(zero, outPixels.count, lanes, [&](Value pixel) {
-        Value from = emission.add(emission.add(rowSums, emission.multiply(pixel, emission.getConstant(width))), part);
-        SmallVector<Value> values = loadSquare(from);
-        SquarePlace place{emission.add(column, part), emission.add(outRows.first, row),
-                          emission.add(outPixels.first, pixel)};
-        Value left = emission.subtract(outPixels.count, pixel);
-        Value isWhole = arith::AndIOp::create(builder, location, isAtLeast(left), isAtLeast(channels));
-        auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPointToStart(branch.thenBlock());
-        storeWholeSquare(values, place);
-        builder.setInsertionPointToStart(branch.elseBlock());
-        storePartOfSquare(values, place, channels, left);
-      });
-    });
-  });
-}
-
-/// The accumulators of `lanes` channels for as many pixels: a vector of pixels for each channel.
-SmallVector<Value> ConvolutionEmitter::loadSquare(Value from) {
-  auto vectorType = VectorType::get({lanes}, contraction.elementType);
-  SmallVector<Value> values;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    values.push_back(vector::LoadOp::create(builder, location, vectorType, sums,
-                                            emission.add(from, emission.getConstant(lane * width))));
-  transposeSquare(builder, location, values);
-  return values;
-}
-
-/// Channels stay in registers, and pixels have no mask: without AVX-512, masked stores are slow.
-void ConvolutionEmitter::storeWholeSquare(ArrayRef<Value> values, const SquarePlace &place) {
-  Value last = emission.subtract(emission.add(columns.first, columns.count), emission.getConstant(1));
-  for (auto [lane, value] : llvm::enumerate(values)) {
-    Value channel = emission.add(place.channel, emission.getConstant(lane));
-    Value ahead = emission.add(channel, emission.getConstant(tiles.tiling.getPrefetchChannels()));
-    storePixels(value, {channel, place.row, place.pixel}, Value(), emission.minimum(ahead, last));
-  }
-}
-
-/// Stores the first channels and pixels, channel by channel: the code of what follows is emitted once.
-void ConvolutionEmitter::storePartOfSquare(ArrayRef<Value> values, const SquarePlace &place, Value channels,
-                                           Value pixelsLeft) {
-  for (auto [lane, value] : llvm::enumerate(values))
-    vector::StoreOp::create(builder, location, value, square, emission.getConstant(lane * lanes));
-  Value mask = emission.getTailMask(lanes, pixelsLeft);
-  emission.forRange(emission.getConstant(0), channels, 1, [&](Value channel) {
-    Value value = vector::LoadOp::create(builder, location, VectorType::get({lanes}, contraction.elementType), square,
-                                         emission.multiply(channel, emission.getConstant(lanes)));
-    storePixels(value, {emission.add(place.channel, channel), place.row, place.pixel}, mask, Value());
-  });
-}
-
-/// Computes what follows on a vector of pixels; operands of the channel `ahead` are prefetched.
-void ConvolutionEmitter::storePixels(Value value, const SquarePlace &place, Value mask, Value ahead) {
-  tile::ComputeOp last = form.pooling ? form.pooling->compute : contraction.compute;
-  Type resultType = tile::getScalarType(last.getResultType(0).getElementType());
-  LanePoints at{loops, getPositions(place.channel, place.row, place.pixel, emission.getConstant(0)), pixelSymbol,
-                static_cast<unsigned>(lanes), mask};
-  std::optional<Position> next;
-  if (ahead)
-    next = Position{columnSymbol, ahead};
-  emitEpilogue(emission, last, convertWidth(builder, location, value, resultType), at, next);
 }
 
 void freestone::codegen::emitConvolution(tile::ProgramOp program, Emission &emission) {

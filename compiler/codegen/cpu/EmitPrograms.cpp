@@ -13,7 +13,9 @@
 #include "compiler/codegen/cpu/EmitWindow.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/Passes.h"
+#include "compiler/codegen/cpu/TransformKernels.h"
 #include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/ConvolutionForm.h"
 #include "compiler/plan/DotProductTiles.h"
 #include "compiler/plan/Plans.h"
 #include "compiler/plan/Variants.h"
@@ -36,12 +38,15 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
   void runOnOperation() override {
     kernels.clear();
     dotProducts.clear();
+    transforms.clear();
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
       if (failed(tile::verifyPlan(program)) || failed(emit(program)))
         return signalPassFailure();
     }
     for (auto &[name, kernel] : kernels)
       codegen::emitMicroKernels(getOperation(), kernel.kind, kernel.elementType, kernel.shape);
+    for (auto &[outputs, shape] : transforms)
+      codegen::emitTransforms(getOperation(), Float32Type::get(&getContext()), shape, outputs);
     bool usesTiles = false;
     for (const DotProducts &each : dotProducts) {
       codegen::emitDotProductKernel(getOperation(), each.factors, each.unit);
@@ -163,8 +168,11 @@ private:
         for (codegen::KernelKind kind : {codegen::KernelKind::stream, codegen::KernelKind::update})
           addKernel(contraction.getKernel(), kind);
     }
-    if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>())
+    if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>()) {
       addKernel(tiling.getKernel(), codegen::KernelKind::window);
+      if (tile::WinogradAttr layout = tile::ConvolutionForm::get(program)->getTransformed())
+        transforms.insert({layout.getOutputs(), tiling.getKernel()});
+    }
     if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>())
       addKernel(tiling.getKernel(), codegen::KernelKind::window);
     if (auto tiling = program.getTiling<tile::TreeTilingAttr>())
@@ -185,6 +193,8 @@ private:
 
   llvm::MapVector<StringAttr, Kernel> kernels;
   SmallVector<DotProducts> dotProducts;
+  /// Squares of transformed filters, and the shape of vectors and panels.
+  llvm::MapVector<int64_t, tile::MicroKernelAttr> transforms;
 };
 
 } // namespace

@@ -76,7 +76,7 @@ LogicalResult DotProductTilingAttr::verify(EmitError emitError, DotProductUnit, 
 
 LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t pixels, int64_t area,
                                             int64_t panels, int64_t channels, int64_t leastTiles,
-                                            int64_t prefetchChannels, int64_t inPlace) {
+                                            int64_t prefetchChannels, int64_t inPlace, int64_t transformed) {
   if (area < pixels)
     return emitError() << "the area of a tile holds its row of " << pixels << " pixels, not " << area;
   return success(succeeded(verifySize(emitError, "pixels", pixels)) &&
@@ -84,7 +84,8 @@ LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr
                  succeeded(verifySize(emitError, "channels", channels)) &&
                  succeeded(verifySize(emitError, "least_tiles", leastTiles)) &&
                  succeeded(verifySize(emitError, "prefetch_channels", prefetchChannels)) &&
-                 succeeded(verifySize(emitError, "in_place", inPlace)));
+                 succeeded(verifySize(emitError, "in_place", inPlace)) &&
+                 succeeded(verifySize(emitError, "transformed", transformed, 0)));
 }
 
 LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane) {

@@ -1,5 +1,6 @@
 #include "compiler/dialect/tile/TileDialect.h"
 
+#include "compiler/dialect/tile/WinogradTransforms.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -53,12 +54,15 @@ static sym::Expr product(MLIRContext *context, ArrayRef<sym::Expr> factors) {
 SmallVector<sym::Expr> getStorageShape(graph::TensorType type) {
   if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout()))
     return panels.getStorageShape(type.getShape());
+  if (auto filters = dyn_cast_or_null<WinogradAttr>(type.getLayout()))
+    return filters.getStorageShape(type.getShape());
   if (auto box = dyn_cast_or_null<BoxAttr>(type.getLayout()))
     return SmallVector<sym::Expr>(box.getShape());
   return SmallVector<sym::Expr>(type.getShape());
 }
 
 SmallVector<sym::Expr> getStorageIndex(graph::TensorType type, ArrayRef<sym::Expr> indices) {
+  assert(!isa_and_nonnull<WinogradAttr>(type.getLayout()) && "elements of transformed filters are not in memory");
   if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout()))
     return panels.getStorageIndex(indices);
   SmallVector<sym::Expr> position(indices);
@@ -116,6 +120,20 @@ SmallVector<sym::Expr> PanelsAttr::getStorageIndex(ArrayRef<sym::Expr> indices) 
   sym::Expr index = indices[getAxis()];
   return split(indices, getAxis(), getBatch(), sym::Expr::floorDiv(index, getWidth()),
                sym::Expr::mod(index, getWidth()));
+}
+
+LogicalResult WinogradAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t outputs, int64_t width) {
+  if (!WinogradTransforms::isSupported(outputs))
+    return emitError() << "filters are transformed for squares of 2 or 4 pixels, not " << outputs;
+  if (width < 1)
+    return emitError() << "panels have a width of at least 1, not " << width;
+  return success();
+}
+
+SmallVector<sym::Expr> WinogradAttr::getStorageShape(ArrayRef<sym::Expr> shape) const {
+  auto constant = [&](int64_t value) { return sym::Expr::constant(getContext(), value); };
+  return {sym::Expr::ceilDiv(shape.back(), getWidth()), constant(getPoints()), constant(getPoints()), shape.front(),
+          constant(getWidth())};
 }
 
 } // namespace freestone::tile

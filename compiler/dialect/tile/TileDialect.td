@@ -40,6 +40,27 @@ def Tile_PanelsAttr : AttrDef<Tile_Dialect, "Panels"> {
   }];
 }
 
+def Tile_WinogradAttr : AttrDef<Tile_Dialect, "Winograd"> {
+  let mnemonic = "winograd";
+  let summary = "filters of 3 x 3 taps by the values of their Winograd transform, in panels of output channels";
+  let description = [{
+    The logical shape, `[channels in, 3, 3, channels out]`, stays; stored is `[ceil(channels out / width)][points]
+    [points][channels in][width]`, with `outputs` + 2 points, for convolutions that compute squares of `outputs` pixels;
+    the last panel is padded with zeros. Single elements are not in memory.
+    ```mlir
+    !graph.tensor<[64, 3, 3, 64], f32, #tile.winograd<outputs = 4, width = 32>>  // stored [2][6][6][64][32]
+    ```
+  }];
+  let parameters = (ins "int64_t":$outputs, "int64_t":$width);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getPoints() const { return getOutputs() + 2; }
+    /// Dimensions of the storage, padding included.
+    ::llvm::SmallVector<::freestone::sym::Expr> getStorageShape(::llvm::ArrayRef<::freestone::sym::Expr> shape) const;
+  }];
+}
+
 def Tile_BoxAttr : AttrDef<Tile_Dialect, "Box"> {
   let mnemonic = "box";
   let summary = "a tensor that is a box of a larger one";

@@ -78,9 +78,8 @@ LogicalResult PackOp::verify() {
 LogicalResult ViewOp::verify() {
   auto from = cast<graph::TensorType>(getTensor().getType()), to = cast<graph::TensorType>(getResult().getType());
   graph::TensorType laidOut = from.getLayout() ? from : to, stored = from.getLayout() ? to : from;
-  auto panels = dyn_cast_or_null<PanelsAttr>(laidOut.getLayout());
   bool isPacked = isa_and_nonnull<graph::PackedAttr>(laidOut.getLayout());
-  if ((!panels && !isPacked) || stored.getLayout())
+  if ((!isPacked && !isa_and_nonnull<PanelsAttr, WinogradAttr>(laidOut.getLayout())) || stored.getLayout())
     return emitOpError("goes from a layout to its storage or back, not from ") << from << " to " << to;
   if (isPacked) {
     bool areBytes = stored.getElementType().isUnsignedInteger(8);
@@ -88,7 +87,7 @@ LogicalResult ViewOp::verify() {
       return emitOpError("needs the bytes of ") << laidOut << ", not " << stored;
     return success();
   }
-  if (stored.getShape() != ArrayRef(panels.getStorageShape(laidOut.getShape())) ||
+  if (stored.getShape() != ArrayRef(getStorageShape(laidOut)) ||
       from.getElementType() != to.getElementType())
     return emitOpError("needs the elements of ") << laidOut << " as they are stored, not " << stored;
   return success();

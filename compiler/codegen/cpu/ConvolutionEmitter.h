@@ -1,0 +1,87 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_CONVOLUTIONEMITTER_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_CONVOLUTIONEMITTER_H
+
+#include "compiler/codegen/cpu/Emission.h"
+#include "compiler/plan/ConvolutionTiles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace freestone::codegen {
+
+/// Emits a convolution tile by tile: the picture's part is copied or transformed, panels are summed, and squares of
+/// channels and pixels are stored. In three files: tiles and panels, transformed filters, results.
+class ConvolutionEmitter {
+public:
+  ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form, tile::ConvolutionTilingAttr tiling);
+  void emit();
+
+private:
+  /// The range of a loop in a tile.
+  struct Span {
+    mlir::Value first, count;
+  };
+
+  /// The first channel and pixel of a square of results.
+  struct SquarePlace {
+    mlir::Value channel, row, pixel;
+  };
+
+  void emitOffsets();
+  void emitTile(mlir::Value tile);
+  void emitCopy(const Span &channels);
+  void copyPlanes(const Span &channels);
+  mlir::Value getWindows(mlir::Value row, const Span &channels);
+  void emitPanel(mlir::Value column, mlir::Value block, const Span &channels);
+  mlir::Value getWeights(mlir::Value column, mlir::Value channel);
+  // Where filters are transformed.
+  void transformPicture(const Span &channels);
+  void multiplyTransformed(mlir::Value column, mlir::Value block, const Span &channels);
+  void transformProducts(mlir::Value column);
+  mlir::Value getProducts(mlir::Value column, mlir::Value value);
+  mlir::Value countSquares(const Span &span);
+  // After the last channels.
+  void poolPanel(mlir::Value column, mlir::Value count);
+  void emitPanelEpilogue(mlir::Value column);
+  llvm::SmallVector<mlir::Value> loadSquare(mlir::Value from);
+  void storeWholeSquare(llvm::ArrayRef<mlir::Value> values, const SquarePlace &place);
+  void storePartOfSquare(llvm::ArrayRef<mlir::Value> values, const SquarePlace &place, mlir::Value channels,
+                         mlir::Value pixelsLeft);
+  void storePixels(mlir::Value value, const SquarePlace &place, mlir::Value mask, mlir::Value ahead);
+  mlir::Value getPanelSums(mlir::Value column, mlir::Value row);
+  mlir::Value getLinear(unsigned input, mlir::Value column, mlir::Value row, mlir::Value pixel, mlir::Value channel);
+  llvm::SmallVector<sym::Expr> getIndices(unsigned input);
+  Positions getPositions(mlir::Value column, mlir::Value row, mlir::Value pixel, mlir::Value channel);
+  Span getRange(mlir::Value block, sym::Expr step, sym::Expr total);
+  Span getPooled(const Span &span, int64_t size) {
+    mlir::Value divisor = emission.getConstant(size);
+    return {emission.divide(span.first, divisor), emission.divide(span.count, divisor)};
+  }
+  mlir::Value toWord(mlir::Value index) {
+    return mlir::arith::IndexCastOp::create(emission.builder, emission.location, emission.builder.getI64Type(), index);
+  }
+
+  Emission &emission;
+  mlir::OpBuilder &builder;
+  mlir::Location location;
+  tile::ConvolutionForm form;
+  tile::ContractionForm &contraction;
+  tile::ConvolutionTiles tiles;
+  tile::MicroKernelAttr kernelShape;
+  int64_t width, lanes;
+  /// Symbols of the loops that vary within a tile, and the positions of all loops in these symbols, at the first tap.
+  sym::Expr columnSymbol, rowSymbol, pixelSymbol, channelSymbol;
+  llvm::SmallVector<sym::Expr> loops;
+  Positions outer;
+  mlir::func::FuncOp kernel;
+  mlir::Value planes, offsets, sums, square;
+  /// Of transformed filters: null for others.
+  mlir::func::FuncOp pictureKernel, productKernel;
+  mlir::Value transformed, products;
+  /// Whether the picture is read in place; null: never.
+  mlir::Value isInPlace;
+  /// Ranges of the current tile.
+  Span columns, rows, pixels;
+};
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_CONVOLUTIONEMITTER_H
