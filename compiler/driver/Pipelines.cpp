@@ -43,13 +43,13 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   layouts.enable = switches.packWeights;
   layouts.inPlace = switches.picturesInPlace;
   layouts.inRuns = switches.packInRuns;
-  layouts.transform = switches.transformFilters ? 4 : 0;
+  layouts.transform = switches.transformFilters;
   tile::FuseOptions fusion;
   // An invalid target is refused where code is made for it.
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {
     layouts.columns = device->getPanelWidth(32);
     layouts.cacheBytes = device->getL2Bytes();
-    layouts.stepsPerByte = device->getMultiplyAdds(32) / device->getBandwidth(2);
+    layouts.stepsPerByte = device->getMultiplyAdds(32) / device->getMemoryBandwidth();
     fusion.cacheBytes = device->getL2Bytes();
   } else {
     llvm::consumeError(device.takeError());

@@ -10,11 +10,16 @@ using namespace freestone::tile;
 using sym::Expr;
 
 /// Pixels of a tile whose transformed picture has at most as many elements as the tiling allows, or a block of squares.
-static Expr getTransformedArea(Expr channels, WinogradAttr layout, ConvolutionTilingAttr tiling) {
+static Expr getTransformedArea(ContractionForm &contraction, Expr channels, WinogradAttr layout,
+                               ConvolutionTilingAttr tiling) {
+  auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
   int64_t values = layout.getPoints() * layout.getPoints(), pixels = layout.getOutputs() * layout.getOutputs();
-  Expr squares = Expr::floorDiv(Expr::constant(tiling.getContext(), tiling.getTransformed()),
-                                Expr::max(Expr::constant(tiling.getContext(), 1), channels) * values);
-  return Expr::max(Expr::constant(tiling.getContext(), tiling.getKernel().getRows()), squares) * pixels;
+  int64_t most = tiling.getTransformed(), few = most / 4;
+  // Weights that stay in the cache may be read again for each of many small tiles.
+  Expr weights = contraction.getExtent(contraction.k.front()) * contraction.getExtent(contraction.m) * values;
+  Expr elements = Expr::min(constant(1), Expr::floorDiv(weights, constant(most))) * (most - few) + few;
+  Expr squares = Expr::floorDiv(elements, Expr::max(constant(1), channels) * values);
+  return Expr::max(constant(tiling.getKernel().getRows()), squares) * pixels;
 }
 
 ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingAttr tiling) {
@@ -41,7 +46,7 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   if (layout) {
     rowUnit = std::lcm(rowUnit, layout.getOutputs());
     pixelUnit = std::lcm(pixelUnit, layout.getOutputs());
-    area = getTransformedArea(tiles.channelStep, layout, tiling);
+    area = getTransformedArea(contraction, tiles.channelStep, layout, tiling);
   }
   int64_t mostPixels = std::max<int64_t>(1, tiling.getPixels() / pixelUnit);
   divide(Expr::ceilDiv(form.getPixels(), pixelUnit), constant(mostPixels), tiles.pixelBlocks, tiles.pixelStep);
@@ -63,8 +68,9 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
 
   // Rows are copied in whole vectors.
   tiles.copiedPixelStride = layout ? layout.getOutputs() : form.pixelStride;
-  Expr inRun = layout ? Expr::floorDiv(tiles.pixelStep, layout.getOutputs()) + (layout.getPoints() - 1) / layout.getOutputs()
-                      : tiles.pixelStep + (form.pixelSpan - 1) / form.pixelStride;
+  Expr inRun =
+      layout ? Expr::floorDiv(tiles.pixelStep, layout.getOutputs()) + (layout.getPoints() - 1) / layout.getOutputs()
+             : tiles.pixelStep + (form.pixelSpan - 1) / form.pixelStride;
   tiles.run = Expr::ceilDiv(inRun, lanes) * lanes;
   tiles.rowPitch = tiles.run * tiles.copiedPixelStride;
   tiles.copiedStride = form.rowSpan == 1 ? 1 : form.rowStride;

@@ -21,9 +21,9 @@ struct TransformedTiles {
   int64_t getNumValues() const { return layout.getPoints() * layout.getPoints(); }
 };
 
-/// The geometry of a tiled convolution. A tile is a rectangle of pixels (whole rectangles of a pooling, whole squares of
-/// transformed filters) for some panels of output channels; tiles are outer loops times panel blocks times row blocks
-/// times pixel blocks, row-major.
+/// The geometry of a tiled convolution. A tile is a rectangle of pixels (whole rectangles of a pooling, whole squares
+/// of transformed filters) for some panels of output channels; tiles are outer loops times panel blocks times row
+/// blocks times pixel blocks, row-major.
 struct ConvolutionTiles {
   ConvolutionTilingAttr tiling;
   /// Of output channels; the step is a multiple of the panel width.

@@ -112,9 +112,12 @@ bool ChooseLayouts::isWorthPackingInRun(ComputeOp op, const ContractionDims &dim
 
 /// Panels of the weights, or of what they are transformed to.
 Attribute ChooseLayouts::chooseForConvolution(ComputeOp op, const PackedOrder &order) {
-  if (isTransformedFaster(*ConvolutionForm::get(op), TypicalSizes(op), {columns, cacheBytes, stepsPerByte, transform})) {
+  int64_t outputs = 0;
+  if (transform)
+    outputs = chooseTransform(*ConvolutionForm::get(op), TypicalSizes(op), {cacheBytes, stepsPerByte});
+  if (outputs > 0) {
     count(getOperation(), "transformed", 1);
-    return WinogradAttr::get(&getContext(), transform, columns);
+    return WinogradAttr::get(&getContext(), outputs, columns);
   }
   return PanelsAttr::get(&getContext(), order.axis, columns, order.batch);
 }

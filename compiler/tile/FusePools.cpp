@@ -34,7 +34,8 @@ private:
 /// Fuses a convolution with its only reader if that pools it, into a new group or the reader's.
 bool FusePools::fuse(ComputeOp op) {
   std::optional<ConvolutionForm> form = ConvolutionForm::get(op);
-  if (!form || !isa_and_nonnull<PanelsAttr, WinogradAttr>(op.getInputType(form->weights).getLayout()) || !op.getResult(0).hasOneUse())
+  if (!form || !isa_and_nonnull<PanelsAttr, WinogradAttr>(op.getInputType(form->weights).getLayout()) ||
+      !op.getResult(0).hasOneUse())
     return false;
   auto reader = dyn_cast<ComputeOp>(*op.getResult(0).user_begin());
   if (!reader)

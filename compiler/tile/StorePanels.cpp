@@ -62,8 +62,8 @@ FailureOr<ComputeOp> storeTransformed(OpBuilder &builder, Location location, Val
     downs.push_back(compute.read(matrix, {compute.loop(1), compute.constant(tap)}));
     alongs.push_back(compute.read(matrix, {compute.loop(2), compute.constant(tap)}));
     for (int64_t along = 0; along < taps; ++along)
-      values.push_back(compute.read(stored->getResult(0),
-                                    {panel, channel, compute.constant(tap), compute.constant(along), column}));
+      values.push_back(
+          compute.read(stored->getResult(0), {panel, channel, compute.constant(tap), compute.constant(along), column}));
   }
   return compute.create(element, [&](ComputeBody &body) {
     auto addProduct = [&](Value sum, Value factor, Value value) -> Value {

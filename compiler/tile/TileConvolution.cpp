@@ -21,12 +21,14 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceD
   int64_t inPlace = device.getL2Bytes() / 2 / (elementType.getIntOrFloatBitWidth() / 8);
   int64_t transformed = 0;
   if (WinogradAttr layout = form.getTransformed()) {
-    // The transformed picture takes half of L2, in blocks of channels where these leave too few squares; weights pass by.
+    // The transformed picture takes half of L2, in blocks of channels where these leave too few squares; weights pass
+    // by.
     int64_t values = layout.getPoints() * layout.getPoints();
     transformed = inPlace;
     channels = std::max<int64_t>(1, transformed / (values * kernel.getRows()));
     pixels = area = 2 * kernel.getRows() * layout.getOutputs();
-    leastTiles = 4;
+    // Each tile transforms its picture anew: no more tiles than there may be workers.
+    leastTiles = std::clamp<int64_t>(device.units, 2, 16);
   }
   return ConvolutionTilingAttr::get(elementType.getContext(), kernel, pixels, area, blocks.panels, channels, leastTiles,
                                     prefetchChannels, inPlace, transformed);

@@ -8,19 +8,16 @@ namespace freestone::tile {
 
 /// What the price of a convolution with transformed filters depends on.
 struct TransformPrices {
-  /// Output channels of a panel.
-  int64_t columns;
-  /// Bytes of the cache that holds the weights of a tile, and multiply-adds in the time of a byte from beyond it.
+  /// Bytes of the cache that a worker has for itself, half of which holds a tile's transformed picture.
   int64_t cacheBytes;
+  /// Multiply-adds in the time of a byte of weights from beyond that cache.
   double stepsPerByte;
-  /// Rows and columns of the pixels that are computed at once; 0: filters are not transformed.
-  int64_t outputs;
 };
 
-/// Whether the convolution takes less time with transformed filters (see WinogradTransforms), at typical sizes of its
-/// pictures: the products are fewer, the weights more, and both pictures are transformed. A number of images that only a
-/// run knows counts as one.
-bool isTransformedFaster(ConvolutionForm form, const TypicalSizes &sizes, const TransformPrices &prices);
+/// The outputs of the transform (see WinogradTransforms) with which the convolution takes least time at typical sizes
+/// of its pictures; 0 where it takes least without. The larger the squares, the fewer the products, but the more the
+/// values of a filter; both pictures are transformed. A number of images that only a run knows counts as one.
+int64_t chooseTransform(ConvolutionForm form, const TypicalSizes &sizes, const TransformPrices &prices);
 
 } // namespace freestone::tile
 

@@ -1,10 +1,10 @@
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts)' | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{transform=false})' | FileCheck %s
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{convolutions=false})' \
 // RUN:   | FileCheck %s --check-prefix=CONTRACTION
 
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{in-place=false})' \
 // RUN:   | FileCheck %s --check-prefix=OFF
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts,func.func(tile-coalesce-loops),tile-outline,tile-choose-tiles{target=x86-64-v4})' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{transform=false},func.func(tile-coalesce-loops),tile-outline,tile-choose-tiles{target=x86-64-v4})' \
 // RUN:   | FileCheck %s --check-prefix=TILES
 
 // Weights of a convolution that fills its panels are packed along the output channels; those of few channels are not.
@@ -22,7 +22,7 @@ func.func @convolution(%x: !graph.tensor<[b, 8, h, w], f32>) -> (!graph.tensor<[
   return %y, %z : !graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[b, 8, h, w], f32>
 }
 
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{in-runs=false})' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{in-runs=false transform=false})' \
 // RUN:   | FileCheck %s --check-prefix=APART
 
 // Weights that a run brings are packed in it, once for all convolutions that read them in the same way, if they serve

@@ -1,9 +1,9 @@
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{transform=4})' | FileCheck %s
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{transform=2})' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts)' | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{steps-per-byte=100})' \
 // RUN:   | FileCheck %s --check-prefix=SMALL
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts)' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{transform=false})' \
 // RUN:   | FileCheck %s --check-prefix=OFF
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{transform=4},func.func(tile-coalesce-loops),tile-outline,tile-choose-tiles{target=x86-64-v4})' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts,func.func(tile-coalesce-loops),tile-outline,tile-choose-tiles{target=x86-64-v4})' \
 // RUN:   | FileCheck %s --check-prefix=TILES
 
 // Filters of 3 x 3 taps are transformed where pictures are large.
@@ -19,7 +19,7 @@
 // SMALL:         graph.constant {{.*}}<[4, 3], f32>
 // OFF-LABEL: func.func @large
 // OFF-SAME:    #tile.panels<axis = 3, width = 32>
-// TILES:       #tile.convolution<{{.*}}least_tiles = 4, {{.*}}transformed = {{[1-9]}}
+// TILES:       #tile.convolution<{{.*}}least_tiles = 2, {{.*}}transformed = {{[1-9]}}
 func.func @large(%x: !graph.tensor<[b, 64, h, w], f32>) -> !graph.tensor<[b, 96, h, w], f32> {
   %w = graph.weight "w" : !graph.tensor<[96, 64, 3, 3], f32>
   %y = graph.convolve %x, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1 : !graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[96, 64, 3, 3], f32>

@@ -87,8 +87,7 @@ LogicalResult ViewOp::verify() {
       return emitOpError("needs the bytes of ") << laidOut << ", not " << stored;
     return success();
   }
-  if (stored.getShape() != ArrayRef(getStorageShape(laidOut)) ||
-      from.getElementType() != to.getElementType())
+  if (stored.getShape() != ArrayRef(getStorageShape(laidOut)) || from.getElementType() != to.getElementType())
     return emitOpError("needs the elements of ") << laidOut << " as they are stored, not " << stored;
   return success();
 }
