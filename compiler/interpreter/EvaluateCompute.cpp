@@ -133,7 +133,7 @@ void forStored(tile::PanelsAttr panels, ArrayRef<int64_t> shape, ArrayRef<int64_
   }
 }
 
-/// Filters [channels in][from][from][channels out] multiplied by `matrix`, [to][from], along both inner dimensions.
+/// Filters [channels in…][from][from][channels out] multiplied by `matrix`, [to][from], along both inner dimensions.
 template <typename Source, typename Target>
 void transformFilters(const tile::WinogradTransforms::Matrix &matrix, int64_t inChannels, int64_t outChannels,
                       Source source, Target target) {
@@ -155,7 +155,8 @@ Tensor evaluateTransform(tile::WinogradAttr layout, const Tensor &operand, Array
   Tensor result(operand.getElementType(), dims);
   tile::WinogradTransforms transforms = tile::WinogradTransforms::get(layout.getOutputs());
   ArrayRef<int64_t> filters = isStored ? dims : operand.getDims();
-  int64_t in = filters.front(), out = filters.back(), width = layout.getWidth(), points = layout.getPoints();
+  int64_t in = getNumElements(filters.drop_back(3)), out = filters.back(), width = layout.getWidth(),
+          points = layout.getPoints();
   const double *source = operand.data<double>();
   double *target = result.data<double>();
   auto getPlain = [&](int64_t i, int64_t row, int64_t column, int64_t o) {

@@ -14,11 +14,11 @@ static std::optional<int64_t> getStep(const LinearIndex &coordinate, unsigned lo
   return step && *step >= 0 ? step : std::nullopt;
 }
 
-/// The steps of the inner loops of k that follow one of the outermost; nothing where they are not known or many.
-static std::optional<int64_t> countTaps(ContractionForm &contraction) {
+/// The product of the extents of loops over taps; nothing where they are not known or many.
+static std::optional<int64_t> countTaps(ContractionForm &contraction, ArrayRef<unsigned> loops) {
   constexpr int64_t mostTaps = 128;
   int64_t taps = 1;
-  for (Expr extent : contraction.getExtents(ArrayRef(contraction.k).drop_front())) {
+  for (Expr extent : contraction.getExtents(loops)) {
     std::optional<int64_t> count = extent.asConstant();
     if (!count || *count < 1 || (taps *= *count) > mostTaps)
       return std::nullopt;
@@ -38,15 +38,20 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
   form.contraction = *contraction;
   form.picture = picture.getArgNumber();
   form.weights = weights.getArgNumber();
-  std::optional<int64_t> taps = countTaps(form.contraction);
-  if (!taps || contraction->m.size() != 1 || contraction->n.size() > 2 || compute.getFill(form.weights) ||
-      picture.getType() != contraction->elementType || weights.getType() != contraction->elementType ||
-      !hasStrides(compute.getInputType(form.picture)) || !getStrides(compute, form.picture))
+  if (!countTaps(form.contraction, form.getTapLoops()) || contraction->m.size() != 1 || contraction->n.size() > 3 ||
+      compute.getFill(form.weights) || picture.getType() != contraction->elementType ||
+      weights.getType() != contraction->elementType || !hasStrides(compute.getInputType(form.picture)) ||
+      !getStrides(compute, form.picture))
     return std::nullopt;
-  form.taps = *taps;
-  form.pixelLoop = contraction->n.back();
-  if (contraction->n.size() == 2)
-    form.rowLoop = contraction->n.front();
+  std::optional<unsigned> depthLoop;
+  if (contraction->n.size() == 3) {
+    depthLoop = contraction->n.front();
+    form.contraction.n.erase(form.contraction.n.begin());
+    form.contraction.outer.push_back(*depthLoop);
+  }
+  form.pixelLoop = form.contraction.n.back();
+  if (form.contraction.n.size() == 2)
+    form.rowLoop = form.contraction.n.front();
 
   /// The copy deinterleaves vectors of up to this many interleaved runs by shuffles.
   constexpr int64_t mostStride = 8;
@@ -57,6 +62,11 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
       return std::nullopt;
     auto moves = [&](unsigned loop) { return !coordinate->strides[loop].isConstant(0); };
     bool isPixel = moves(form.pixelLoop), isRow = form.rowLoop && moves(*form.rowLoop);
+    if (depthLoop && moves(*depthLoop)) {
+      if (isPixel || isRow || moves(contraction->k.front()) || form.depthDim || !form.setDepth(dim, *coordinate))
+        return std::nullopt;
+      continue;
+    }
     if (!isPixel && !isRow) {
       if (llvm::any_of(form.getTapLoops(), moves))
         return std::nullopt;
@@ -89,12 +99,30 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
       form.rowSpan = span;
     }
   }
+  // The taps along the depth are no others.
+  if (depthLoop && !form.depthDim)
+    return std::nullopt;
+  form.taps = *countTaps(form.contraction, form.getTapLoops());
   int64_t lastDim = compute.getInputType(form.picture).getRank() - 1;
   if (pixelDim != lastDim || !channelDim || form.rowLoop.has_value() != form.rowDim.has_value())
     return std::nullopt;
   form.pixelDim = *pixelDim;
   form.channelDim = *channelDim;
   return form;
+}
+
+bool ConvolutionForm::setDepth(unsigned dim, const LinearIndex &coordinate) {
+  depthDim = dim;
+  for (unsigned loop : ArrayRef(contraction.k).drop_front()) {
+    if (coordinate.strides[loop].isConstant(0))
+      continue;
+    std::optional<int64_t> count = contraction.getExtent(loop).asConstant();
+    if (loop != contraction.k[1] || !count || *count < 1 || !coordinate.strides[loop].isConstant(1))
+      return false;
+    depthTapLoop = loop;
+    depthTaps = *count;
+  }
+  return true;
 }
 
 std::optional<ConvolutionForm> ConvolutionForm::get(ArrayRef<ComputeOp> computes) {
@@ -196,13 +224,14 @@ WinogradAttr ConvolutionForm::getTransformed() {
   if (!layout || !hasDenseSquares() || contraction.compute.getFill(weights))
     return {};
   SmallVector<Expr> order;
-  for (unsigned loop : {contraction.k[0], contraction.k[1], contraction.k[2], contraction.m.front()})
+  for (unsigned loop : contraction.k)
     order.push_back(getLoopSymbol(layout.getContext(), loop));
+  order.push_back(getLoopSymbol(layout.getContext(), contraction.m.front()));
   return getIndices(contraction.compute, weights) == order ? layout : WinogradAttr();
 }
 
 bool ConvolutionForm::mayBeInPlace() {
-  return taps == 1 && pixelStride == 1 && !rowLoop && !contraction.compute.getFill(picture);
+  return taps == 1 && pixelStride == 1 && !rowLoop && !depthDim && !contraction.compute.getFill(picture);
 }
 
 std::pair<int64_t, int64_t> ConvolutionForm::getTapSteps(unsigned loop) {

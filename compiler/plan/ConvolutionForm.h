@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_PLAN_CONVOLUTIONFORM_H
 
 #include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/IndexMaps.h"
 
 namespace freestone::tile {
 
@@ -17,9 +18,10 @@ struct Pooling {
 };
 
 /// A contraction of a picture (the input) under a moving window with weights: for every pixel, output channels = sum
-/// over input channels and taps. Pixels of a row are contiguous in memory. Vectors run along the output channels.
+/// over input channels and taps. Pixels of a row are contiguous in memory. Vectors run along the output channels. Of
+/// volumes, each depth is a picture, and the taps along the depth count as channels.
 struct ConvolutionForm {
-  /// `m` is the loop of output channels, `n` those of pixels, `k` input channels and taps.
+  /// `m` is the loop of output channels, `n` those of pixels, `k` input channels and taps; `outer` has that of depths.
   ContractionForm contraction;
   /// Inputs of the compute.
   unsigned picture, weights;
@@ -28,6 +30,10 @@ struct ConvolutionForm {
   unsigned pixelLoop, pixelDim;
   /// The dimension of the picture that counts channels in.
   unsigned channelDim;
+  /// The picture's dimension of depths, the loop of taps along it if there are several, and their number.
+  std::optional<unsigned> depthDim, depthTapLoop;
+  int64_t depthTaps = 1;
+  /// In rows and pixels.
   int64_t taps;
   /// Strides of the window: in rows, and in elements of a row.
   int64_t rowStride = 1, pixelStride = 1;
@@ -36,8 +42,8 @@ struct ConvolutionForm {
   /// The pooling of pixels within the tile.
   std::optional<Pooling> pooling;
 
-  /// Nothing if the compute is no convolution of this form: windows with large strides along a row, or of more than two
-  /// dimensions, are excluded.
+  /// Nothing if the compute is no convolution of this form: windows with large strides along a row, or of more than
+  /// three dimensions, are excluded.
   static std::optional<ConvolutionForm> get(ComputeOp compute);
   /// The convolution at the beginning of `computes`, if the next compute may be its pooling and all later ones its
   /// epilogue.
@@ -51,6 +57,8 @@ struct ConvolutionForm {
   /// with vectors along the channels.
   bool readsByChannel(ComputeOp op, unsigned input);
 
+  /// Sets the picture's dimension of depths; false if taps along it are not the outer ones, or are dilated.
+  bool setDepth(unsigned dim, const LinearIndex &coordinate);
   /// Whether the weights are packed in panels of `width` output channels, as the micro-kernel reads them.
   bool isPacked(int64_t width);
   /// Whether panels of `width` output channels hold the weights, or what these are transformed to.
@@ -63,7 +71,11 @@ struct ConvolutionForm {
   /// place, not copied.
   bool mayBeInPlace();
   /// The loops of the taps, and their strides in the coordinates of row and pixel.
-  llvm::ArrayRef<unsigned> getTapLoops() const { return llvm::ArrayRef(contraction.k).drop_front(); }
+  llvm::ArrayRef<unsigned> getTapLoops() const {
+    return llvm::ArrayRef(contraction.k).drop_front(depthTapLoop ? 2 : 1);
+  }
+  /// Channels in, times the taps along the depth.
+  sym::Expr getPlanes() { return contraction.getExtent(contraction.k.front()) * depthTaps; }
   std::pair<int64_t, int64_t> getTapSteps(unsigned loop);
   /// The computed pixels of a row, and rows: those that pooling does not cut off.
   sym::Expr getPixels();

@@ -10,15 +10,15 @@ using namespace freestone::tile;
 using sym::Expr;
 
 /// Pixels of a tile whose transformed picture has at most as many elements as the tiling allows, or a block of squares.
-static Expr getTransformedArea(ContractionForm &contraction, Expr channels, WinogradAttr layout,
-                               ConvolutionTilingAttr tiling) {
+static Expr getTransformedArea(ConvolutionForm &form, Expr planes, WinogradAttr layout, ConvolutionTilingAttr tiling) {
+  ContractionForm &contraction = form.contraction;
   auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
   int64_t values = layout.getPoints() * layout.getPoints(), pixels = layout.getOutputs() * layout.getOutputs();
   int64_t most = tiling.getTransformed(), few = most / 4;
   // Weights that stay in the cache may be read again for each of many small tiles.
-  Expr weights = contraction.getExtent(contraction.k.front()) * contraction.getExtent(contraction.m) * values;
+  Expr weights = form.getPlanes() * contraction.getExtent(contraction.m) * values;
   Expr elements = Expr::min(constant(1), Expr::floorDiv(weights, constant(most))) * (most - few) + few;
-  Expr squares = Expr::floorDiv(elements, Expr::max(constant(1), channels) * values);
+  Expr squares = Expr::floorDiv(elements, Expr::max(constant(1), planes) * values);
   return Expr::max(constant(tiling.getKernel().getRows()), squares) * pixels;
 }
 
@@ -46,7 +46,7 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   if (layout) {
     rowUnit = std::lcm(rowUnit, layout.getOutputs());
     pixelUnit = std::lcm(pixelUnit, layout.getOutputs());
-    area = getTransformedArea(contraction, tiles.channelStep, layout, tiling);
+    area = getTransformedArea(form, tiles.channelStep * form.depthTaps, layout, tiling);
   }
   int64_t mostPixels = std::max<int64_t>(1, tiling.getPixels() / pixelUnit);
   divide(Expr::ceilDiv(form.getPixels(), pixelUnit), constant(mostPixels), tiles.pixelBlocks, tiles.pixelStep);
@@ -76,10 +76,11 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   tiles.copiedStride = form.rowSpan == 1 ? 1 : form.rowStride;
   Expr planeRows = (tiles.rowStep - 1) * tiles.copiedStride + form.rowSpan;
   tiles.planeStride = planeRows * tiles.rowPitch + lanes;
-  tiles.planes = (layout ? constant(1) : tiles.channelStep) * tiles.planeStride + lanes;
+  Expr planes = tiles.channelStep * form.depthTaps;
+  tiles.planes = (layout ? constant(form.depthTaps) : planes) * tiles.planeStride + lanes;
   if (form.mayBeInPlace())
     tiles.pictureStride = getStrides(contraction.compute, form.picture)->strides[contraction.k.front()];
-  tiles.offsets = tiles.channelStep * (layout ? 1 : form.taps);
+  tiles.offsets = planes * (layout ? 1 : form.taps);
   tiles.sums = panelStep * tiles.rowStep * tiles.pixelStep * width + lanes * width;
   tiles.square = constant(lanes * lanes);
   if (!layout)
@@ -90,7 +91,7 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   transformed.squaresInRow = Expr::floorDiv(tiles.pixelStep, outputs);
   transformed.squares = transformed.squaresInRow * Expr::floorDiv(tiles.rowStep, outputs);
   // Rows of squares are stored in whole vectors; values lie in different sets of the caches.
-  transformed.pictureStride = tiles.channelStep * transformed.squares + lanes;
+  transformed.pictureStride = planes * transformed.squares + lanes;
   transformed.picture = transformed.pictureStride * values + lanes;
   transformed.productStride = transformed.squares * width + lanes;
   transformed.panelStride = transformed.productStride * values;

@@ -11,7 +11,7 @@ struct TransformedTiles {
   WinogradAttr layout;
   /// Squares in a row of the largest tile, and in all of it.
   sym::Expr squaresInRow, squares;
-  /// Elements between values of the transformed picture, which are [values][channels][squares]; all of them.
+  /// Elements between values of the transformed picture, which are [values][planes][squares]; all of them.
   sym::Expr pictureStride, picture;
   /// Elements between values of a panel's products, which are [panels][values][squares][width]; between panels; all.
   sym::Expr productStride, panelStride, products;

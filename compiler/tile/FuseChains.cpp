@@ -100,7 +100,8 @@ bool FuseChains::mayBeStage(ArrayRef<ComputeOp> members) {
     return false;
   MicroKernelAttr kernel = getMicroKernel(*device, Float32Type::get(&getContext()));
   std::optional<ConvolutionForm> convolution = ConvolutionForm::get(anchor);
-  if (convolution && convolution->contraction.elementType.isF32() && convolution->isPacked(kernel.getWidth()))
+  if (convolution && convolution->contraction.elementType.isF32() && !convolution->depthDim &&
+      convolution->isPacked(kernel.getWidth()))
     return true;
   // Products whose weights are in no panels pack pixels instead, in each tile anew: they are faster apart.
   std::optional<WindowForm> window = WindowForm::get(anchor);

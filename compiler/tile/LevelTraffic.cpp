@@ -146,7 +146,8 @@ public:
 
     // Within a tile, each strip of pixels passes by a panel of weights, as in a contraction.
     MicroKernelAttr kernel = tiling.getKernel();
-    double bytes = contraction.elementType.getIntOrFloatBitWidth() / 8.0, inChannels = get(tiles.channelStep);
+    double bytes = contraction.elementType.getIntOrFloatBitWidth() / 8.0,
+           inChannels = get(tiles.channelStep) * double(form->depthTaps);
     double ofChannel = tiles.transformed ? double(tiles.transformed->getNumValues()) : double(form->taps);
     double steps = inChannels * ofChannel, panel = double(kernel.getWidth()) * steps * bytes;
     // A run of pixels begins anywhere in a line; each step has the offset of its run.

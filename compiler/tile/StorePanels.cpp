@@ -56,14 +56,17 @@ FailureOr<ComputeOp> storeTransformed(OpBuilder &builder, Location location, Val
   Type element = graph::getElementType(source);
   Value matrix = getFilterMatrix(builder, location, layout.getOutputs(), element);
   ComputeBuilder compute(builder, location, layout.getStorageShape(shape));
-  Expr panel = compute.loop(0), channel = compute.loop(3), column = compute.loop(4);
+  SmallVector<Expr> loops = compute.parallelLoops();
   SmallVector<unsigned> values, downs, alongs;
   for (int64_t tap = 0; tap < taps; ++tap) {
     downs.push_back(compute.read(matrix, {compute.loop(1), compute.constant(tap)}));
     alongs.push_back(compute.read(matrix, {compute.loop(2), compute.constant(tap)}));
-    for (int64_t along = 0; along < taps; ++along)
-      values.push_back(
-          compute.read(stored->getResult(0), {panel, channel, compute.constant(tap), compute.constant(along), column}));
+    for (int64_t along = 0; along < taps; ++along) {
+      SmallVector<Expr> at = {loops.front()};
+      llvm::append_range(at, ArrayRef(loops).drop_front(3).drop_back());
+      llvm::append_values(at, compute.constant(tap), compute.constant(along), loops.back());
+      values.push_back(compute.read(stored->getResult(0), at));
+    }
   }
   return compute.create(element, [&](ComputeBody &body) {
     auto addProduct = [&](Value sum, Value factor, Value value) -> Value {

@@ -12,7 +12,7 @@ mlir::FailureOr<ComputeOp> storePanels(mlir::OpBuilder &builder, mlir::Location 
                                        llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,
                                        PanelsAttr layout);
 
-/// The storage of filters of this shape, [channels in, 3, 3, channels out], that are transformed; as above.
+/// The storage of filters of this shape, [channels in…, 3, 3, channels out], that are transformed; as above.
 mlir::FailureOr<ComputeOp> storeTransformed(mlir::OpBuilder &builder, mlir::Location location, mlir::Value source,
                                             llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,
                                             WinogradAttr layout);

@@ -56,7 +56,7 @@ int64_t tile::chooseTransform(ConvolutionForm form, const TypicalSizes &typical,
   ContractionForm &contraction = form.contraction;
   if (!contraction.elementType.isF32() || !form.hasDenseSquares() || hasGroups(form))
     return 0;
-  std::optional<int64_t> in = contraction.getExtent(contraction.k.front()).asConstant();
+  std::optional<int64_t> in = form.getPlanes().asConstant();
   std::optional<int64_t> out = contraction.getExtent(contraction.m).asConstant();
   std::optional<int64_t> rows = typical.evaluate(form.getRows()), pixels = typical.evaluate(form.getPixels());
   std::optional<int64_t> images = typical.evaluate(contraction.getExtent(contraction.outer), /*unknown=*/1);

@@ -70,7 +70,7 @@ class Case:
         elif self.following == "Add":
             nodes += [helper.make_node("Add", ["c", "r"], ["s"]), helper.make_node("Relu", ["s"], ["y"])]
         elif self.following == "Pool":
-            nodes.append(helper.make_node("MaxPool", ["c"], ["y"], kernel_shape=[2, 2], strides=[2, 2]))
+            nodes.append(helper.make_node("MaxPool", ["c"], ["y"], kernel_shape=[2] * self.spatial, strides=[2] * self.spatial))
         elif self.following != "nothing":
             nodes.append(helper.make_node(self.following, ["c"], ["y"]))
         nodes[-1].output[0] = "y"
@@ -97,6 +97,10 @@ BY_HAND = [
     (Case(24, 24, [5, 5], strides=[2, 2], pads=[2] * 4, groups=24), [(1, 7, 7), (2, 14, 14), (1, 15, 33)]),
     (Case(32, 60, [3, 3], pads=[1] * 4, groups=2, following="Relu", given=True), [(1, 7, 7), (2, 13, 27), (1, 1, 1), (0, 3, 3)]),
     (Case(600, 64, [3, 3], pads=[1, 0, 2, 1], following="Pool"), [(1, 7, 7), (2, 14, 70), (1, 4, 300), (1, 1, 2)]),
+    (Case(24, 64, [3, 3, 3], pads=[1] * 6, following="Add"), [(1, 4, 9, 13), (2, 3, 14, 14), (0, 3, 3, 3), (1, 1, 1, 1)]),
+    (Case(5, 32, [3, 5, 3], strides=[2, 1, 2], pads=[1, 2, 1, 0, 2, 1], following="Relu"), [(1, 5, 9, 13), (2, 4, 30, 7)]),
+    (Case(16, 40, [2, 3, 3], dilations=[1, 2, 1], given=True), [(1, 4, 9, 13), (2, 7, 8, 8)]),
+    (Case(17, 64, [3, 3, 3], dilations=[2, 1, 1], pads=[2, 1, 1] * 2), [(1, 4, 9, 13)]),
     (Case(24, 52, [1, 1], following="Clip", given=True), [(1, 7, 7), (2, 28, 28), (1, 1, 1)]),
     (Case(64, 48), [(1, 7), (3, 100), (0, 4), (2, 1)]),
     (Case(40, 64, [1], following="HardSwish"), [(1, 7), (3, 100), (2, 1)]),
@@ -105,7 +109,7 @@ BY_HAND = [
 
 def draw_case(draw):
     kind = draw.choice(["convolution", "single", "depthwise", "product"])
-    channels, out, spatial = draw.choice(CHANNELS_IN), draw.choice(CHANNELS_OUT), draw.choice([1, 2, 2])
+    channels, out, spatial = draw.choice(CHANNELS_IN), draw.choice(CHANNELS_OUT), draw.choice([1, 2, 2, 3])
     following = draw.choice(FOLLOWING[:-1] if spatial == 1 or kind == "product" else FOLLOWING)
     if kind == "product":
         return Case(channels, out, following=following)
@@ -180,7 +184,7 @@ def main():
     for number in range(seed, seed + count):
         draw = random.Random(number)
         case = draw_case(draw)
-        sizes = [(draw.choice([0, 1, 1, 2, 3]), *(draw.choice(SIZES) for _ in range(case.spatial))) for _ in range(3)]
+        sizes = [(draw.choice([0, 1, 1, 2, 3]), *(draw.choice(SIZES if case.spatial < 3 else SIZES[:5]) for _ in range(case.spatial))) for _ in range(3)]
         check(folder, case, sizes, number, ("host", "x86-64-v3")[number % 2])
 
 

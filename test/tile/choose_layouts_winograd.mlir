@@ -49,3 +49,12 @@ func.func @given(%x: !graph.tensor<[b, 64, h, w], f32>, %k: !graph.tensor<[64, 6
   %y = graph.convolve %x, %k strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1 : !graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[64, 64, 3, 3], f32>
   return %y : !graph.tensor<[b, 64, h, w], f32>
 }
+
+// Of volumes, taps along the depth count as channels.
+// CHECK-LABEL: func.func @volume
+// CHECK-SAME:    !graph.tensor<[32, 3, 3, 3, 64], f32, #tile.winograd<outputs = 4, width = 32>> {graph.weight = "deep:packed"}
+func.func @volume(%x: !graph.tensor<[b, 32, d, h, w], f32>) -> !graph.tensor<[b, 64, d, h, w], f32> {
+  %k = graph.weight "deep" : !graph.tensor<[64, 32, 3, 3, 3], f32>
+  %y = graph.convolve %x, %k strides [1, 1, 1] dilations [1, 1, 1] operand_dilation [1, 1, 1] low [1, 1, 1] high [1, 1, 1] groups 1 : !graph.tensor<[b, 32, d, h, w], f32>, !graph.tensor<[64, 32, 3, 3, 3], f32>
+  return %y : !graph.tensor<[b, 64, d, h, w], f32>
+}

@@ -63,9 +63,9 @@ void ConvolutionEmitter::emit() {
 void ConvolutionEmitter::emitOffsets() {
   if (tiles.transformed) {
     Value squares = emission.getSize(tiles.transformed->squares);
-    return emission.forRange(emission.getConstant(0), emission.getSize(tiles.channelStep), 1, [&](Value channel) {
-      memref::StoreOp::create(builder, location, toWord(emission.multiply(channel, squares)), offsets,
-                              ValueRange{channel});
+    Value planeCount = emission.getSize(tiles.channelStep * form.depthTaps);
+    return emission.forRange(emission.getConstant(0), planeCount, 1, [&](Value plane) {
+      memref::StoreOp::create(builder, location, toWord(emission.multiply(plane, squares)), offsets, ValueRange{plane});
     });
   }
   SmallVector<Expr> extents = contraction.getExtents(form.getTapLoops());
@@ -86,9 +86,9 @@ void ConvolutionEmitter::emitOffsets() {
     Value run = emission.subtract(pixel, emission.multiply(place, stride));
     Value offset = emission.add(emission.multiply(row, rowPitch),
                                 emission.add(emission.multiply(run, emission.getSize(tiles.run)), place));
-    emission.forRange(zero, emission.getSize(tiles.channelStep), 1, [&](Value channel) {
-      Value value = emission.add(offset, emission.multiply(channel, planeStride));
-      Value at = emission.add(emission.multiply(channel, taps), tap);
+    emission.forRange(zero, emission.getSize(tiles.channelStep * form.depthTaps), 1, [&](Value plane) {
+      Value value = emission.add(offset, emission.multiply(plane, planeStride));
+      Value at = emission.add(emission.multiply(plane, taps), tap);
       memref::StoreOp::create(builder, location, toWord(value), offsets, ValueRange{at});
     });
   });
@@ -179,7 +179,11 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
   box.counts.resize(form.pixelDim, one);
   box.strides.resize(form.pixelDim, zero);
   box.counts[form.channelDim] = channels.count;
-  box.strides[form.channelDim] = emission.getSize(tiles.planeStride);
+  box.strides[form.channelDim] = emission.getSize(tiles.planeStride * form.depthTaps);
+  if (form.depthDim) {
+    box.counts[*form.depthDim] = emission.getConstant(form.depthTaps);
+    box.strides[*form.depthDim] = emission.getSize(tiles.planeStride);
+  }
   if (form.rowDim) {
     // Transformed filters read whole squares.
     Value count = rows.count;
@@ -241,7 +245,7 @@ void ConvolutionEmitter::emitPanel(Value column, Value block, const Span &channe
   Value aheadChannel =
       select(isInside, channels.first, select(isLast, zero, emission.add(channels.first, channels.count)));
   Value ahead = getWeights(aheadColumn, aheadChannel), weights = getWeights(column, channels.first);
-  Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.taps)));
+  Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.depthTaps * form.taps)));
   Value height = getBlockHeight(emission, pixels.count, kernelShape.getRows());
   Value blocks = emission.ceilDivide(pixels.count, height);
   emission.forRange(zero, rows.count, 1, [&](Value row) {

@@ -14,15 +14,19 @@ Value ConvolutionEmitter::countSquares(const Span &span) {
 /// Copies the picture channel by channel, with its border, and transforms each copy while it is in L1.
 void ConvolutionEmitter::transformPicture(const Span &channels) {
   const tile::TransformedTiles &parts = *tiles.transformed;
-  Value zero = emission.getConstant(0), squares = emission.getSize(parts.squares);
+  Value zero = emission.getConstant(0), depthTaps = emission.getConstant(form.depthTaps);
   emission.forRange(zero, channels.count, 1, [&](Value channel) {
     copyPlanes({emission.add(channels.first, channel), emission.getConstant(1)});
-    func::CallOp::create(
-        builder, location, pictureKernel,
-        ValueRange{toWord(countSquares(rows)), toWord(countSquares(pixels)), emission.getPointer(planes, zero),
-                   toWord(emission.getSize(tiles.rowPitch)), toWord(emission.getSize(tiles.run)),
-                   emission.getPointer(transformed, emission.multiply(channel, squares)),
-                   toWord(emission.getSize(parts.pictureStride))});
+    emission.forRange(zero, depthTaps, 1, [&](Value depthTap) {
+      Value plane = emission.add(emission.multiply(channel, depthTaps), depthTap);
+      Value copied = emission.multiply(depthTap, emission.getSize(tiles.planeStride));
+      Value target = emission.multiply(plane, emission.getSize(parts.squares));
+      func::CallOp::create(builder, location, pictureKernel,
+                           ValueRange{toWord(countSquares(rows)), toWord(countSquares(pixels)),
+                                      emission.getPointer(planes, copied), toWord(emission.getSize(tiles.rowPitch)),
+                                      toWord(emission.getSize(tiles.run)), emission.getPointer(transformed, target),
+                                      toWord(emission.getSize(parts.pictureStride))});
+    });
   });
 }
 
@@ -43,18 +47,19 @@ void ConvolutionEmitter::multiplyTransformed(Value column, Value block, const Sp
   Value squares = emission.multiply(countSquares(rows), countSquares(pixels));
   Value height = getBlockHeight(emission, squares, kernelShape.getRows());
   Value values = emission.getConstant(parts.getNumValues()), panelWidth = emission.getConstant(width);
-  Value ofValue = emission.multiply(emission.getSize(contraction.getExtent(contraction.k.front())), panelWidth);
+  Value ofValue = emission.multiply(emission.getSize(form.getPlanes()), panelWidth);
   Value weights = emission.getBuffer(contraction.compute.getInputs()[form.weights]);
   Value firstValue = emission.multiply(emission.divide(column, panelWidth), values);
-  Value firstChannel = emission.multiply(channels.first, panelWidth);
+  Value firstPlane = emission.multiply(channels.first, emission.getConstant(form.depthTaps * width));
+  Value planeCount = emission.multiply(channels.count, emission.getConstant(form.depthTaps));
   auto getFilters = [&](Value value) {
-    Value at = emission.add(emission.multiply(emission.add(firstValue, value), ofValue), firstChannel);
+    Value at = emission.add(emission.multiply(emission.add(firstValue, value), ofValue), firstPlane);
     return emission.getPointer(weights, at);
   };
   emission.forRange(zero, values, 1, [&](Value value) {
     Value picture = emission.multiply(value, emission.getSize(parts.pictureStride));
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(squares), toWord(height), toWord(channels.count),
+                         ValueRange{toWord(squares), toWord(height), toWord(planeCount),
                                     emission.getPointer(transformed, picture), emission.getPointer(offsets, zero),
                                     getFilters(value), getProducts(column, value), toWord(block),
                                     getFilters(emission.add(value, one)), toWord(zero)});

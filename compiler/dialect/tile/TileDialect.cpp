@@ -132,8 +132,11 @@ LogicalResult WinogradAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 SmallVector<sym::Expr> WinogradAttr::getStorageShape(ArrayRef<sym::Expr> shape) const {
   auto constant = [&](int64_t value) { return sym::Expr::constant(getContext(), value); };
-  return {sym::Expr::ceilDiv(shape.back(), getWidth()), constant(getPoints()), constant(getPoints()), shape.front(),
-          constant(getWidth())};
+  SmallVector<sym::Expr> stored = {sym::Expr::ceilDiv(shape.back(), getWidth()), constant(getPoints()),
+                                   constant(getPoints())};
+  llvm::append_range(stored, shape.drop_back(3));
+  stored.push_back(constant(getWidth()));
+  return stored;
 }
 
 } // namespace freestone::tile

@@ -44,9 +44,9 @@ def Tile_WinogradAttr : AttrDef<Tile_Dialect, "Winograd"> {
   let mnemonic = "winograd";
   let summary = "filters of 3 x 3 taps by the values of their Winograd transform, in panels of output channels";
   let description = [{
-    The logical shape, `[channels in, 3, 3, channels out]`, stays; stored is `[ceil(channels out / width)][points]
-    [points][channels in][width]`, with `outputs` + 2 points, for convolutions that compute squares of `outputs` pixels;
-    the last panel is padded with zeros. Single elements are not in memory.
+    The logical shape, `[channels in…, 3, 3, channels out]`, stays, in which taps along a depth count as channels; stored
+    is `[ceil(channels out / width)][points][points][channels in…][width]`, with `outputs` + 2 points, for convolutions
+    that compute squares of `outputs` pixels; the last panel is padded with zeros. Single elements are not in memory.
     ```mlir
     !graph.tensor<[64, 3, 3, 64], f32, #tile.winograd<outputs = 4, width = 32>>  // stored [2][6][6][64][32]
     ```
