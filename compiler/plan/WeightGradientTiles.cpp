@@ -22,14 +22,20 @@ WeightGradientTiles WeightGradientTiles::get(WeightGradientForm &form, WeightGra
   tiles.rowStep = Expr::ceilDiv(rows, Expr::max(one, tiles.rowBlocks));
   tiles.planeRows = Expr::max(tiles.rowStep - 1, one - 1) * rowStride + (form.getRowTaps() - 1) * rowDilation + 1;
   tiles.sumRows = Expr::ceilDiv(form.getPixelTaps() * channels, 2) * 2;
-  tiles.tiles = Expr::ceilDiv(form.getExtent(form.column), width);
+  tiles.panelSums = form.getRowTaps() * tiles.sumRows * width;
+  Expr outer = one, panels = Expr::ceilDiv(form.getExtent(form.column), width);
   for (unsigned loop : form.outer)
-    tiles.tiles = tiles.tiles * form.getExtent(loop);
+    outer = outer * form.getExtent(loop);
+  Expr most = Expr::min(Expr::floorDiv(constant(tiling.getSums()), tiles.panelSums),
+                        Expr::floorDiv(panels * outer, tiling.getLeastTiles()));
+  tiles.panelBlocks = Expr::ceilDiv(panels, Expr::max(one, most));
+  tiles.panelStep = Expr::ceilDiv(panels, tiles.panelBlocks);
+  tiles.tiles = outer * tiles.panelBlocks;
   // The transposition writes whole squares, and vectors reach past the ends of rows.
   tiles.planes = (tiles.planeRows * tiles.pitch + lanes) * channels + lanes;
   tiles.offsets = tiles.rowStep * places;
   tiles.panel = (tiles.rowStep * places + lanes) * width;
-  tiles.sums = form.getRowTaps() * tiles.sumRows * width;
+  tiles.sums = tiles.panelSums * tiles.panelStep;
   return tiles;
 }
 

@@ -39,5 +39,7 @@ WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, cons
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   // The panel of the output gradient stays in L1, the copied picture in L2.
   int64_t places = device.getL1Bytes() * 3 / 4 / (kernel.getWidth() * bytes), plane = device.getL2Bytes() / 4 / bytes;
-  return WeightGradientTilingAttr::get(form.compute.getContext(), kernel, places, plane);
+  // The sums of several panels, which share the copied picture, take half of L2.
+  int64_t sums = device.getL2Bytes() / 2 / bytes, leastTiles = std::clamp<int64_t>(2 * device.units, 4, 16);
+  return WeightGradientTilingAttr::get(form.compute.getContext(), kernel, places, plane, sums, leastTiles);
 }

@@ -8,11 +8,12 @@
 // PLAIN: module attributes {tile.counters = {contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 2 : i64}}
 // AGAIN: module attributes {tile.counters = {constructed = 1 : i64, contractions = 1 : i64, weight_gradients = 2 : i64}}
 
-// A weight gradient: input channels, output channels, taps; summed over images and positions. One tile for each panel
-// of output channels.
+// A weight gradient: input channels, output channels, taps; summed over images and positions. A tile has several panels
+// of output channels where that leaves four tiles.
 // CHECK-LABEL: tile.program @weight_gradient
 // CHECK-SAME: #tile.weight_gradient<
-// CHECK-SAME: tiles = s1 ceildiv 32,
+// CHECK-SAME: least_tiles = 4>,
+// CHECK-SAME: tiles = (s1 ceildiv 32) ceildiv {{.*}}, scratch
 // OFF-LABEL: tile.program @weight_gradient
 // OFF-SAME: #tile.contraction<
 tile.program @weight_gradient symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2, 14, 14], f32>, %g: !graph.tensor<[s2, s1, 14, 14], f32>)
@@ -32,7 +33,7 @@ tile.program @weight_gradient symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2, 14
 // Groups are batch loops; strides apply to positions, dilation to taps of rows.
 // CHECK-LABEL: tile.program @groups
 // CHECK-SAME: #tile.weight_gradient<
-// CHECK-SAME: tiles = 5*(s1 ceildiv 32),
+// CHECK-SAME: tiles = 5*((s1 ceildiv 32) ceildiv {{.*}}), scratch
 tile.program @groups symbols [s0, s1, s2](%x: !graph.tensor<[s2, 5, s0, 40, 40], f32>, %g: !graph.tensor<[s2, 5, s1, 18, 19], f32>)
     -> (!graph.tensor<[5, s1, s0, 3, 3], f32>) {
   %0 = tile.compute [5, s1, s0, 3, 3, s2, 18, 19]

@@ -24,7 +24,8 @@ public:
 private:
   void emitOffsets();
   void emitTile(Value tile);
-  void clearSums();
+  void clearSums(Value panels);
+  void setPanel(Value number);
   void copyPicture(Value image, Value firstRow, Value rows);
   void copyPlaneRow(Value source, Value target, Value begin, Value end);
   void packGradient(Value image, Value firstRow, Value rows);
@@ -52,8 +53,8 @@ private:
   Positions outer;
   func::FuncOp kernel;
   Value planes, offsets, panel, sums;
-  /// The output channels of the current tile.
-  Value firstColumn, columns;
+  /// The first panel of the current tile; the output channels of the current panel, and the place of its sums.
+  Value firstPanel, firstColumn, columns, firstSum;
 };
 
 } // namespace
@@ -113,33 +114,49 @@ void WeightGradientEmitter::emitOffsets() {
 
 void WeightGradientEmitter::emitTile(Value tile) {
   SmallVector<Expr> grid = llvm::map_to_vector(form.outer, [&](unsigned loop) { return form.getExtent(loop); });
-  grid.push_back(Expr::ceilDiv(form.getExtent(form.column), width));
+  grid.push_back(tiles.panelBlocks);
   SmallVector<Value> digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(outer, digits))
     position.value = digit;
-  firstColumn = emission.multiply(digits.back(), emission.getConstant(width));
-  columns = emission.minimum(emission.getConstant(width),
-                             emission.subtract(emission.getSize(form.getExtent(form.column)), firstColumn));
-
   Value zero = emission.getConstant(0), rowStep = emission.getSize(tiles.rowStep),
         allRows = emission.getSize(form.getRows());
-  clearSums();
+  firstPanel = emission.multiply(digits.back(), emission.getSize(tiles.panelStep));
+  // The last block may have fewer panels, or none.
+  Value allPanels = emission.getSize(Expr::ceilDiv(form.getExtent(form.column), width));
+  Value panels = emission.maximum(
+      zero, emission.minimum(emission.getSize(tiles.panelStep), emission.subtract(allPanels, firstPanel)));
+  clearSums(panels);
+  setPanel(zero);
   emission.forRange(zero, emission.getSize(form.getExtent(form.image)), 1, [&](Value image) {
     emission.forRange(zero, emission.getSize(tiles.rowBlocks), 1, [&](Value block) {
       Value firstRow = emission.multiply(block, rowStep);
       Value rows = emission.maximum(zero, emission.minimum(rowStep, emission.subtract(allRows, firstRow)));
       copyPicture(image, firstRow, rows);
-      packGradient(image, firstRow, rows);
-      multiplyTaps(rows);
+      emission.forRange(zero, panels, 1, [&](Value number) {
+        setPanel(number);
+        packGradient(image, firstRow, rows);
+        multiplyTaps(rows);
+      });
     });
   });
-  emitSums();
+  emission.forRange(zero, panels, 1, [&](Value number) {
+    setPanel(number);
+    emitSums();
+  });
 }
 
-void WeightGradientEmitter::clearSums() {
+void WeightGradientEmitter::clearSums(Value panels) {
   Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(vectorType));
-  emission.forRange(emission.getConstant(0), emission.getSize(tiles.sums), lanes,
+  emission.forRange(emission.getConstant(0), emission.multiply(panels, emission.getSize(tiles.panelSums)), lanes,
                     [&](Value at) { vector::StoreOp::create(builder, location, zeros, sums, at); });
+}
+
+/// Sets the current panel, by its number in the tile.
+void WeightGradientEmitter::setPanel(Value number) {
+  firstColumn = emission.multiply(emission.add(firstPanel, number), emission.getConstant(width));
+  columns = emission.minimum(emission.getConstant(width),
+                             emission.subtract(emission.getSize(form.getExtent(form.column)), firstColumn));
+  firstSum = emission.multiply(number, emission.getSize(tiles.panelSums));
 }
 
 SmallVector<Expr> WeightGradientEmitter::getIndices(unsigned input) {
@@ -296,7 +313,7 @@ void WeightGradientEmitter::multiplyTaps(Value rows) {
                          ValueRange{toWord(sumRows), toWord(height), toWord(depth),
                                     emission.getPointer(planes, emission.multiply(tap, tapStep)),
                                     emission.getPointer(offsets, zero), emission.getPointer(panel, zero),
-                                    emission.getPointer(sums, emission.multiply(tap, sumStep)),
+                                    emission.getPointer(sums, emission.add(firstSum, emission.multiply(tap, sumStep))),
                                     toWord(emission.getConstant(1)), emission.getPointer(panel, zero),
                                     toWord(emission.getConstant(prefetchingBlocks))});
   });
@@ -310,8 +327,8 @@ void WeightGradientEmitter::emitSums() {
     emission.forRange(zero, emission.getSize(form.getPixelTaps()), 1, [&](Value pixelTap) {
       emission.forRange(zero, channels, 1, [&](Value channel) {
         Value row = emission.add(emission.multiply(pixelTap, channels), channel);
-        Value from =
-            emission.add(emission.multiply(rowTap, sumStep), emission.multiply(row, emission.getConstant(width)));
+        Value from = emission.add(emission.add(firstSum, emission.multiply(rowTap, sumStep)),
+                                  emission.multiply(row, emission.getConstant(width)));
         emission.forRange(zero, columns, lanes, [&](Value column) {
           Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.add(from, column));
           Positions positions = outer;

@@ -88,9 +88,11 @@ LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr
                  succeeded(verifySize(emitError, "transformed", transformed, 0)));
 }
 
-LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane) {
+LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane,
+                                               int64_t sums, int64_t leastTiles) {
   return success(succeeded(verifySize(emitError, "places", places)) &&
-                 succeeded(verifySize(emitError, "plane", plane)));
+                 succeeded(verifySize(emitError, "plane", plane)) && succeeded(verifySize(emitError, "sums", sums)) &&
+                 succeeded(verifySize(emitError, "least_tiles", leastTiles)));
 }
 
 /// Where elements follow each other one by one, there is one accumulator.

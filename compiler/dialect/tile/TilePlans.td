@@ -87,9 +87,11 @@ def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weigh
   let description = [{
     A tile sums over rows of one image at a time: as many rows as keep a panel of the output gradient within `places`
     positions and the packed input within `plane` elements, at least one. The micro-kernel's rows are the channels and
-    taps of the input.
+    taps of the input. It has as many panels as keep their sums within `sums` elements, fewer where that yields
+    `least_tiles` tiles, but at least one: they share the packed input.
   }];
-  let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$places, "int64_t":$plane);
+  let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$places, "int64_t":$plane, "int64_t":$sums,
+                        "int64_t":$least_tiles);
 }
 
 def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
