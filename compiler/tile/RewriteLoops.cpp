@@ -2,6 +2,7 @@
 
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/PositionRanges.h"
+#include "compiler/tile/TileWindow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -247,7 +248,11 @@ static bool walksAlongRows(ComputeOp op, unsigned loop) {
 }
 
 bool readsAlongMemory(ComputeOp op, ArrayRef<unsigned> order) {
-  if (order.empty() || (op.getNumReductions() && getContractionDims(op)))
+  if (order.empty())
+    return true;
+  if (std::optional<WindowForm> window = WindowForm::get(op); window && isWindowInRegisters(*window))
+    return order.back() == window->pixelLoop;
+  if (op.getNumReductions() && getContractionDims(op))
     return true;
   unsigned before = order.size() - 1, then = order.back();
   if (walksAlongRows(op, before) && !walksAlongRows(op, then))

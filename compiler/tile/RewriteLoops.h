@@ -47,8 +47,8 @@ mlir::FailureOr<ComputeOp> inlineTable(mlir::OpBuilder &builder, ComputeOp consu
 mlir::FailureOr<ComputeOp> permuteLoops(mlir::OpBuilder &builder, ComputeOp op, llvm::ArrayRef<unsigned> order);
 
 /// Whether reads stay contiguous if `order` permutes the parallel loops. Reductions and gathers of rows should keep
-/// their order where it reads along memory: transposing the results is cheaper than strided reads. Always true for
-/// contractions, which pack their operands from any order.
+/// their order where it reads along memory: transposing the results is cheaper than strided reads. Windows in registers
+/// keep their pixels innermost. Always true for other contractions, which pack their operands from any order.
 bool readsAlongMemory(ComputeOp op, llvm::ArrayRef<unsigned> order);
 
 /// A map with loops over another shape of the same elements; operands that are read at all loops, and results, are

@@ -28,7 +28,7 @@ WindowTilingAttr tile::tileWindow(WindowForm &form, const DeviceDescription &dev
   // Rows of any width; the copy takes half of L1, the rest is for other operands and results.
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8, copy = device.getL1Bytes() / 2 / bytes;
   // Several channels need all registers for sums; more taps would be much code.
-  constexpr int64_t mostTaps = 32;
+  constexpr int64_t mostTaps = 64;
   int64_t taps = form.getNumTaps().asConstant().value_or(mostTaps + 1);
   bool unrolls = shareRows && form.rowLoop && channels == 1 && taps <= mostTaps;
   return WindowTilingAttr::get(form.compute.getContext(), channels, rows, vectors, lanes, 64 * lanes, copy,

@@ -19,7 +19,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-FOLLOWING = ["nothing", "Relu", "Clip", "Swish", "HardSwish", "Add", "Pool"]
+FOLLOWING = ["nothing", "Relu", "Clip", "Swish", "HardSwish", "Transpose", "Add", "Pool"]
 CHANNELS_IN = [1, 3, 8, 16, 17, 24, 48, 100, 300]
 CHANNELS_OUT = [1, 4, 13, 16, 24, 27, 32, 40, 64, 96, 130]
 SIZES = [5, 7, 8, 9, 14, 16, 28, 30, 45, 112, 150]
@@ -71,6 +71,9 @@ class Case:
             nodes += [helper.make_node("Add", ["c", "r"], ["s"]), helper.make_node("Relu", ["s"], ["y"])]
         elif self.following == "Pool":
             nodes.append(helper.make_node("MaxPool", ["c"], ["y"], kernel_shape=[2] * self.spatial, strides=[2] * self.spatial))
+        elif self.following == "Transpose":
+            # Channels inside.
+            nodes.append(helper.make_node("Transpose", ["c"], ["y"], perm=[0, *range(2, 2 + self.spatial), 1]))
         elif self.following != "nothing":
             nodes.append(helper.make_node(self.following, ["c"], ["y"]))
         nodes[-1].output[0] = "y"
@@ -95,6 +98,7 @@ BY_HAND = [
     (Case(3, 32, [3, 3], strides=[2, 2], pads=[1] * 4, following="Clip"), [(1, 224, 224), (2, 33, 35)]),
     (Case(24, 24, [3, 3], pads=[1] * 4, groups=24, following="Clip"), [(1, 7, 7), (2, 14, 14), (1, 15, 5), (1, 1, 1)]),
     (Case(24, 24, [5, 5], strides=[2, 2], pads=[2] * 4, groups=24), [(1, 7, 7), (2, 14, 14), (1, 15, 33)]),
+    (Case(24, 24, [7, 7], pads=[3] * 4, groups=24, following="Transpose"), [(1, 7, 7), (2, 14, 14), (0, 5, 5), (1, 56, 3)]),
     (Case(32, 60, [3, 3], pads=[1] * 4, groups=2, following="Relu", given=True), [(1, 7, 7), (2, 13, 27), (1, 1, 1), (0, 3, 3)]),
     (Case(600, 64, [3, 3], pads=[1, 0, 2, 1], following="Pool"), [(1, 7, 7), (2, 14, 70), (1, 4, 300), (1, 1, 2)]),
     (Case(24, 64, [3, 3, 3], pads=[1] * 6, following="Add"), [(1, 4, 9, 13), (2, 3, 14, 14), (0, 3, 3, 3), (1, 1, 1, 1)]),

@@ -278,6 +278,31 @@ func.func @outside_changes(%x: !graph.tensor<[3, n, 64], f32>, %w: !graph.tensor
 
 // -----
 
+// A transposition of what windows give stays one, since their pixels are read along memory; that of a convolution of many
+// channels becomes the order of its loops.
+// CHECK-LABEL: func.func @transposed_windows
+// CHECK-NOT:     permuted = 1
+// CHECK:         %[[WINDOWS:.*]] = tile.compute [n, 24, h, w, 1, 7, 7]
+// CHECK:         tile.compute [n, h, w, 24] [parallel, parallel, parallel, parallel] ins(%[[WINDOWS]]
+// CHECK-LABEL: func.func @transposed_channels
+// CHECK-SAME:    permuted = 1
+// CHECK:         tile.compute [n, h, w, 64, 24, 3, 3]
+// CHECK-NOT:     tile.compute
+func.func @transposed_windows(%x: !graph.tensor<[n, 24, h, w], f32>, %w: !graph.tensor<[24, 1, 7, 7], f32>) -> !graph.tensor<[n, h, w, 24], f32> {
+  %y = graph.convolve %x, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [3, 3] high [3, 3] groups 24
+       : !graph.tensor<[n, 24, h, w], f32>, !graph.tensor<[24, 1, 7, 7], f32>
+  %z = graph.transpose %y [0, 2, 3, 1] : !graph.tensor<[n, 24, h, w], f32>
+  return %z : !graph.tensor<[n, h, w, 24], f32>
+}
+func.func @transposed_channels(%x: !graph.tensor<[n, 24, h, w], f32>, %w: !graph.tensor<[64, 24, 3, 3], f32>) -> !graph.tensor<[n, h, w, 64], f32> {
+  %y = graph.convolve %x, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1
+       : !graph.tensor<[n, 24, h, w], f32>, !graph.tensor<[64, 24, 3, 3], f32>
+  %z = graph.transpose %y [0, 2, 3, 1] : !graph.tensor<[n, 64, h, w], f32>
+  return %z : !graph.tensor<[n, h, w, 64], f32>
+}
+
+// -----
+
 // A sum whose elements are those of another one times what is equal for all of them is that sum, times this. Otherwise the
 // factor stays.
 // CHECK-LABEL: func.func @factors
