@@ -22,6 +22,16 @@ double lowestOf(Type type) {
   return APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true).convertToDouble();
 }
 
+/// The exponentials of distances to a maximum, of which shares are taken: beside their sum, which is at least 1, those
+/// that have no normal number may be 0 (`graph.share`). They would slow down what makes and what multiplies them.
+Tensor expOfShares(Tensor distances) {
+  Tensor power = exp(distances);
+  if (power && !power.content())
+    if (auto op = power.value().getDefiningOp<graph::UnaryOp>())
+      op->setAttr("graph.share", UnitAttr::get(op.getContext()));
+  return power;
+}
+
 /// The softmax of an f32 or wider x whose result is rounded to `narrow`. Rows that are all -inf give 0 if `hides`, else
 /// NaN. For f16, exponentials and their sum are rounded to f16: ONNX defines its softmax in that precision and tests it
 /// to an ulp. bf16's seven bits would be too few.
@@ -31,7 +41,7 @@ Tensor softmaxOf(Tensor x, int64_t axis, Type narrow, bool hides) {
   // Relative to a finite maximum, -inf has an exponential of 0, and a gradient.
   if (hides)
     most = max(most, lowestOf(x.elementType()));
-  Tensor power = rounded(exp(x - repeat(most, x.shape(), axis)));
+  Tensor power = rounded(expOfShares(x - repeat(most, x.shape(), axis)));
   Tensor total = rounded(sum(power, axis));
   // Unless all elements are hidden, the sum is at least 1: the maximum's own exponential.
   if (hides)
@@ -51,7 +61,7 @@ Tensor build(graph::LogSoftmaxOp op, Tensor narrow) {
   Tensor x = widen(narrow);
   int64_t axis = op.getAxis();
   Tensor shifted = x - repeat(maximum(x, axis), x.shape(), axis);
-  return shifted - repeat(log(sum(exp(shifted), axis)), x.shape(), axis);
+  return shifted - repeat(log(sum(expOfShares(shifted), axis)), x.shape(), axis);
 }
 
 Tensor build(graph::LayerNormOp op, Tensor narrow) {

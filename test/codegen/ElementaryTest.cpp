@@ -48,7 +48,8 @@ template <> struct Wider<double> {
 /// One compiled function over arrays.
 template <typename T> class Compiled {
 public:
-  explicit Compiled(const std::string &operation, bool binary, int64_t lanes = ::lanes) : binary(binary), lanes(lanes) {
+  explicit Compiled(const std::string &operation, bool binary, int64_t lanes = ::lanes, std::string flags = "")
+      : binary(binary), lanes(lanes), flags(std::move(flags)) {
     DialectRegistry registry;
     registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
                     math::MathDialect, memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
@@ -118,7 +119,7 @@ private:
            array + ", " + vector +
            "\n"
            "    %z = math." +
-           operation + (binary ? " %x, %y" : " %x") + " : " + vector +
+           operation + (binary ? " %x, %y" : " %x") + flags + " : " + vector +
            "\n"
            "    vector.store %z, %r[%i] : " +
            array + ", " + vector + "\n  }\n  return\n}\n";
@@ -126,6 +127,7 @@ private:
 
   bool binary;
   int64_t lanes;
+  std::string flags;
   MLIRContext context;
   std::optional<test::LoadedObjects> objects;
   Function function = nullptr;
@@ -258,6 +260,25 @@ TEST_P(Elementary, DoublePrecisionIsWithinFourUlp) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Functions, Elementary, testing::ValuesIn(functions));
+
+TEST_F(Elementary, ExponentialsOfSharesAreNormalNumbersOrZero) {
+  for (int64_t lanes : {::lanes, mostLanes}) {
+    Compiled<float> compiled("exp", false, lanes, " fastmath<afn>");
+    ASSERT_TRUE(compiled.ok());
+    std::vector<float> inputs = sample<float>({-everything, everything, true}, 100000, 1);
+    for (Range range : {Range{-90, 90, false}, Range{-88, -86, false}, Range{-110, -80, false}})
+      llvm::append_range(inputs, sample<float>(range, 100000, 2));
+    std::vector<float> results = compiled(inputs, inputs);
+    for (auto [x, result] : llvm::zip_equal(inputs, results)) {
+      double expected = std::exp(static_cast<double>(x));
+      ASSERT_TRUE(std::fpclassify(result) != FP_SUBNORMAL) << "exp(" << x << ") = " << result;
+      if (result == 0)
+        ASSERT_LT(expected, 0x1p-125) << "exp(" << x << ")";
+      else
+        ASSERT_LE(ulps<float>(result, expected), 2) << "exp(" << x << ") = " << result;
+    }
+  }
+}
 
 template <typename T>
 double worstPower(typename Wider<T>::Type (*reference)(typename Wider<T>::Type, typename Wider<T>::Type)) {

@@ -5,7 +5,7 @@
 // CHECK-NEXT: %[[max:.*]] = graph.reduce max %[[x:.*]] axes [1] : <[m, n], f32>
 // CHECK-NEXT: %[[most:.*]] = graph.broadcast %[[max]] dims [0] : <[m], f32> -> <[m, n], f32>
 // CHECK-NEXT: %[[shifted:.*]] = graph.binary sub %[[x]], %[[most]]
-// CHECK-NEXT: %[[power:.*]] = graph.unary exp %[[shifted]]
+// CHECK-NEXT: %[[power:.*]] = graph.unary exp %[[shifted]] {graph.share}
 // CHECK-NEXT: %[[sum:.*]] = graph.reduce add %[[power]] axes [1]
 // CHECK-NEXT: %[[share:.*]] = graph.unary reciprocal %[[sum]]
 // CHECK-NEXT: %[[all:.*]] = graph.broadcast %[[share]] dims [0]

@@ -26,6 +26,18 @@ func.func @half(%x: !graph.tensor<[n], bf16>) -> !graph.tensor<[n], bf16> {
 
 // -----
 
+// Exponentials of which softmax takes shares need no subnormal numbers.
+// CHECK-LABEL: func.func @shares
+// CHECK:         math.exp %{{.*}} fastmath<afn> : f32
+// CHECK:         math.exp %{{.*}} : f32
+func.func @shares(%x: !graph.tensor<[n], f32>) -> (!graph.tensor<[n], f32>, !graph.tensor<[n], f32>) {
+  %share = graph.unary exp %x {graph.share} : !graph.tensor<[n], f32>
+  %y = graph.unary exp %x : !graph.tensor<[n], f32>
+  return %share, %y : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
+}
+
+// -----
+
 // Divisions by 0, and of the smallest number by -1, do not trap.
 // CHECK-LABEL: func.func @divide
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : i32

@@ -1,5 +1,7 @@
 #include "compiler/tile/lowering/Lowering.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 
 namespace freestone::tile {
@@ -25,7 +27,10 @@ struct LowerUnary : OpRewritePattern<graph::UnaryOp> {
   LogicalResult matchAndRewrite(graph::UnaryOp op, PatternRewriter &rewriter) const override {
     Type element = graph::getElementType(op.getOperand());
     return lowerElementwise(op, rewriter, [&](ImplicitLocOpBuilder &builder, ValueRange operands) {
-      return emitUnary(builder, op.getKind(), operands[0], element);
+      Value result = emitUnary(builder, op.getKind(), operands[0], element);
+      if (auto exponential = result.getDefiningOp<math::ExpOp>(); exponential && op->hasAttr("graph.share"))
+        exponential.setFastmath(arith::FastMathFlags::afn);
+      return result;
     });
   }
 };

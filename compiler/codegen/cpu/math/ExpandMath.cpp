@@ -71,11 +71,26 @@ struct ExpandExpOfRegisters : OpRewritePattern<math::ExpOp> {
   }
 };
 
+/// Exponentials marked as approximate are shares of a sum: see `graph.softmax`.
+struct ExpandExpOfShare : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
+    bool isShare = arith::bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn);
+    if (!isShare || !getElementTypeOrSelf(op.getType()).isF32())
+      return rewriter.notifyMatchFailure(op, "not an f32 share");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, expOfShare(Real(builder, op.getOperand())).get());
+    return success();
+  }
+};
+
 Real reciprocalSquareRoot(Real x) { return x.like(1) / sqrt(x); }
 
 } // namespace
 
 void populateExpandMathPatterns(RewritePatternSet &patterns, unsigned vectorBytes) {
+  patterns.add<ExpandExpOfShare>(patterns.getContext(), /*benefit=*/3);
   if (vectorBytes == 64)
     patterns.add<ExpandExpOfRegisters>(patterns.getContext(), /*benefit=*/2);
   patterns

@@ -116,6 +116,13 @@ Real expScaled(Real x, llvm::function_ref<Real(Real, Real)> scale) {
   return select(vanishes, x.like(0), scale(powerOf(r, 1), n));
 }
 
+Real expOfShare(Real x) {
+  // -125.4 ln 2: from there on, 2^(n-1) is a normal number.
+  Mask vanishes = x < -86.920656;
+  auto [n, r, scale] = reduceFloat(clampAbove(select(vanishes, x.like(0), x)), -1);
+  return select(vanishes, x.like(0), powerOf(r, 2) * x.fromBits(scale));
+}
+
 ExponentialParts splitExponential(Real x) {
   auto [n, r, scale] = reduceFloat(x);
   return {x.fromBits(scale), tailOf(r)};
