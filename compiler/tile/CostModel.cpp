@@ -43,6 +43,9 @@ constexpr double copiedVector = 3, transposedVector = 5;
 constexpr double callOfBlock = 15, callOfPanel = 20, callOfRun = 40, callOfProgram = 400;
 /// The parts of transfers from L2, and from beyond, that computing does not hide; and those that packing does not.
 constexpr double exposedL2 = 0.25, exposedFar = 0.2, exposedPacked = 0.8;
+/// Blocks of the micro-kernel that together prefetch all of the next panel; the part of transfers from beyond L2 that
+/// shows where fewer do.
+constexpr double prefetchingBlocks = 4, exposedUnforeseen = 0.8;
 /// Cycles of a row that begins in a page which was not visited lately, so that it is translated anew and not prefetched
 /// by the processor: of one that is packed, and of each line of a row of sums.
 constexpr double missOfRow = 8, missOfLine = 20;
@@ -203,8 +206,12 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
     transfers.fetch(runs * ofRows, ofRows);
   // Panels come from where all of B is, or have just been packed.
   double ofColumns = depth * double(problem.n) * double(bytes) / double(groups);
+  double allColumns = double(problem.outer) * double(rowBlocks * groups) * ofColumns;
+  Transfers unforeseen{rates};
+  if (problem.isPacked)
+    unforeseen.fetch(std::max(0.0, 1 - blocks / prefetchingBlocks) * allColumns, ofColumns);
   if (readsInPlace || keepsColumns)
-    transfers.fetch(double(problem.outer) * double(rowBlocks * groups) * ofColumns, ofColumns);
+    transfers.fetch(allColumns, ofColumns);
   else
     transfers.fetched.l2 += beyondL1 * passes * ofPanel;
   // Sums are read and written for each block of k but the first, and the result is written once.
@@ -252,6 +259,8 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   cost.overhead += callOfProgram * busy + runs * callOfRun + passes * (callOfPanel + blocks * callOfBlock);
 
   hideTransfers(transfers, cost);
+  cost.l3 += exposedUnforeseen * unforeseen.getL3Cycles();
+  cost.memory += exposedUnforeseen * unforeseen.getMemoryCycles();
   cost.fetched = transfers.fetched + packed.fetched;
   cost.packedBytes = (keepsRows ? ofRows : ofBlock) + (keepsColumns ? ofColumns : readsInPlace ? 0 : ofPanel);
   spread(cost, tiles, workers);
