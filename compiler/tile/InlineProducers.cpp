@@ -154,6 +154,30 @@ bool keepsInnermost(ComputeOp copy) {
   return order && order->back() + 1 == order->size();
 }
 
+/// Whether a copy is a transposition that does not.
+bool exchangesInnermost(ComputeOp copy) {
+  std::optional<SmallVector<unsigned>> order = getOrder(copy);
+  return order && order->back() + 1 != order->size();
+}
+
+/// Whether a sum of products without rows or without columns, such as that of a depthwise convolution or of its
+/// weight's gradient, reads elements of an operand several times. Nothing packs them.
+bool readsAgainUnpacked(ComputeOp sum, unsigned input) {
+  std::optional<ContractionDims> dims = getContractionDims(sum);
+  if (!dims || (!dims->m.empty() && !dims->n.empty()))
+    return false;
+  llvm::SmallBitVector moves(sum.getNumLoops());
+  for (Expr index : getIndices(sum, input)) {
+    SmallVector<unsigned> loops = getLoops(index);
+    if (loops.size() > 1)
+      return true;
+    for (unsigned loop : loops)
+      moves.set(loop);
+  }
+  return llvm::any_of(llvm::enumerate(sum.getExtents()),
+                      [&](auto loop) { return !moves[loop.index()] && !loop.value().isConstant(1); });
+}
+
 bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer) {
   ComputeOp source = producer.op;
   // Pictures with padding, of which images and channels were exchanged, as for the gradient of a convolution's weight.
@@ -162,7 +186,7 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
   if (!source.getReads().empty() && (consumer.getNumReductions() || !source->hasOneUse()))
     return false;
   if (isCopy(source))
-    return true;
+    return !exchangesInnermost(source) || !readsAgainUnpacked(consumer, input);
   if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
     return false;
   if (isViewOfOneTensor(source, typicalSizes) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)

@@ -278,6 +278,29 @@ func.func @outside_changes(%x: !graph.tensor<[3, n, 64], f32>, %w: !graph.tensor
 
 // -----
 
+// Sums without rows or columns, which are not packed, read what they read again along memory: the picture of a depthwise
+// convolution is turned once. What they read once is not turned.
+// CHECK-LABEL: func.func @turned_picture
+// CHECK:         %[[TURNED:.*]] = tile.compute [n, 24, h, w] {{.*}} ins(%arg0
+// CHECK:         tile.compute [n, 24, h - 2, w - 2, 1, 3, 3] {{.*}} ins(%[[TURNED]]
+// CHECK-LABEL: func.func @turned_matrix
+// CHECK-COUNT-1: tile.compute
+// CHECK-NOT:     tile.compute
+func.func @turned_picture(%x: !graph.tensor<[n, h, w, 24], f32>, %w: !graph.tensor<[24, 1, 3, 3], f32>)
+    -> !graph.tensor<[n, 24, h - 2, w - 2], f32> {
+  %turned = graph.transpose %x [0, 3, 1, 2] : !graph.tensor<[n, h, w, 24], f32>
+  %y = graph.convolve %turned, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [0, 0] high [0, 0] groups 24
+       : !graph.tensor<[n, 24, h, w], f32>, !graph.tensor<[24, 1, 3, 3], f32>
+  return %y : !graph.tensor<[n, 24, h - 2, w - 2], f32>
+}
+func.func @turned_matrix(%x: !graph.tensor<[k, m], f32>, %v: !graph.tensor<[k], f32>) -> !graph.tensor<[m], f32> {
+  %turned = graph.transpose %x [1, 0] : !graph.tensor<[k, m], f32>
+  %y = graph.contract %turned, %v batch [] x [] contract [1] x [0] : !graph.tensor<[m, k], f32>, !graph.tensor<[k], f32>
+  return %y : !graph.tensor<[m], f32>
+}
+
+// -----
+
 // A transposition of what windows give stays one, since their pixels are read along memory; that of a convolution of many
 // channels becomes the order of its loops.
 // CHECK-LABEL: func.func @transposed_windows
