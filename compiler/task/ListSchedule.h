@@ -43,8 +43,9 @@ int64_t getMostLive(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayRef<int64_t> byt
 
 /// An order in which tasks are done early: a list schedule (Graham, 1966) over the plane (Ma et al., "Rammer", OSDI
 /// 2020). Of the tasks that are ready it takes one for which no worker has to wait, or waits least; then the one with
-/// the longest way to the end. No task is taken that would need more memory than the given order does, and that order
-/// is kept unless the makespan is shorter by `least`, as a part of it.
+/// the longest way to the end. Where all of these are far from what no order beats, a beam search looks further ahead. No
+/// task is taken that would need more memory than the given order does, and that order is kept unless the makespan is
+/// shorter by `least`, as a part of it.
 llvm::SmallVector<int64_t> scheduleTasks(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayRef<int64_t> bytes, size_t workers,
                                          double least = 0.01);
 

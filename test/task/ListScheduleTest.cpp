@@ -2,6 +2,7 @@
 // and beside what no order beats.
 #include "compiler/task/ListSchedule.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "gtest/gtest.h"
 #include <numeric>
 #include <random>
@@ -47,6 +48,64 @@ double findShortest(ArrayRef<PlaneTask> tasks, size_t workers) {
   return shortest;
 }
 
+/// Of a task on all workers.
+double getShortest(const PlaneTask &task, size_t workers) {
+  return task.time / double(task.tiles) * double(llvm::divideCeil(task.tiles, workers));
+}
+
+/// When each task can begin at the earliest: behind all that it comes after, even if no worker is idle from the
+/// beginning of some of these on.
+std::vector<double> getEarliest(ArrayRef<PlaneTask> tasks, size_t workers) {
+  std::vector<double> earliest(tasks.size());
+  std::vector<std::vector<bool>> comesAfter(tasks.size(), std::vector<bool>(tasks.size()));
+  for (size_t task = 0; task < tasks.size(); ++task) {
+    std::vector<bool> &all = comesAfter[task];
+    for (int64_t before : tasks[task].after) {
+      all[before] = true;
+      for (size_t other = 0; other < task; ++other)
+        all[other] = all[other] || comesAfter[before][other];
+    }
+    for (size_t first = 0; first < task; ++first) {
+      double work = 0;
+      for (size_t other = 0; all[first] && other < task; ++other)
+        if (all[other] && earliest[other] >= earliest[first])
+          work += tasks[other].time;
+      if (all[first])
+        earliest[task] = std::max({earliest[task], earliest[first] + work / double(workers),
+                                   earliest[first] + getShortest(tasks[first], workers)});
+    }
+  }
+  return earliest;
+}
+
+/// What no order beats, closer than getLowerBound: some of the tasks can't begin before some time, others have to be
+/// done some time before the end, and all workers are busy between with the work of those that are both.
+double getCloseBound(ArrayRef<PlaneTask> tasks, size_t workers) {
+  size_t count = tasks.size();
+  std::vector<PlaneTask> reversed(count);
+  for (size_t task = 0; task < count; ++task) {
+    reversed[count - 1 - task].tiles = tasks[task].tiles;
+    reversed[count - 1 - task].time = tasks[task].time;
+    for (int64_t before : tasks[task].after)
+      reversed[count - 1 - before].after.push_back(count - 1 - task);
+  }
+  std::vector<double> earliest = getEarliest(tasks, workers), ways = getEarliest(reversed, workers);
+  std::reverse(ways.begin(), ways.end());
+  double bound = 0;
+  for (size_t task = 0; task < count; ++task) {
+    bound = std::max(bound, earliest[task] + getShortest(tasks[task], workers) + ways[task]);
+    for (double way : ways) {
+      double work = 0;
+      for (size_t other = 0; other < count; ++other)
+        if (earliest[other] >= earliest[task] && ways[other] >= way)
+          work += tasks[other].time;
+      if (work > 0)
+        bound = std::max(bound, earliest[task] + work / double(workers) + way);
+    }
+  }
+  return bound;
+}
+
 TEST(ListSchedule, IsNearTheOptimum) {
   std::mt19937_64 random(1);
   double worst = 1, sum = 0;
@@ -62,11 +121,12 @@ TEST(ListSchedule, IsNearTheOptimum) {
   EXPECT_LE(worst, 1.05);
 }
 
-/// On 2 to 128 workers, with at least ten tiles for each. The bound itself can't always be reached.
+/// On 2 to 128 workers, with at least ten tiles for each. The bound itself can't always be reached: no order of two of
+/// the graphs comes within 15 % of it, as the closer bound tells.
 TEST(ListSchedule, IsNearTheBound) {
   std::mt19937_64 random(2);
-  double worst = 1, sum = 0;
-  int near = 0;
+  double worst = 1, worstClose = 1, sum = 0;
+  int near = 0, beyond = 0;
   constexpr int graphs = 200;
   for (int number = 0; number < graphs; ++number) {
     size_t workers = size_t(1) << (1 + number % 7);
@@ -79,14 +139,21 @@ TEST(ListSchedule, IsNearTheBound) {
     };
     while (countTiles() < 10 * static_cast<int64_t>(workers))
       tasks = makeGraph(random, 10 + random() % 60, 1 + random() % (2 * workers));
-    double ratio = schedule(tasks, workers) / getLowerBound(tasks, workers);
+    double makespan = schedule(tasks, workers), bound = getLowerBound(tasks, workers);
+    double closeBound = getCloseBound(tasks, workers), ratio = makespan / bound;
+    ASSERT_GE(makespan, closeBound * (1 - 1e-9));
     worst = std::max(worst, ratio);
+    worstClose = std::max(worstClose, makespan / closeBound);
     sum += ratio;
     near += ratio <= 1.15;
+    beyond += closeBound > 1.15 * bound;
   }
-  std::printf("mean %.4f, worst %.4f of the bound; %d of %d within 15 %%\n", sum / graphs, worst, near, graphs);
-  EXPECT_LE(sum / graphs, 1.03);
-  EXPECT_GE(near, graphs * 97 / 100);
+  std::printf("mean %.4f, worst %.4f of the bound; %d of %d within 15 %%, %d can't be; worst %.4f of the closer one\n",
+              sum / graphs, worst, near, graphs, beyond, worstClose);
+  EXPECT_LE(sum / graphs, 1.02);
+  EXPECT_EQ(near, graphs - beyond);
+  EXPECT_LE(beyond, 2);
+  EXPECT_LE(worstClose, 1.15);
 }
 
 /// Values that take memory keep the order from reaching for more of it than the given one needs.
