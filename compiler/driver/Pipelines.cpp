@@ -93,9 +93,9 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
     passes.addPass(pipe::createCutStages(cut));
   }
   // From here on values have memory: no pass may merge or reorder operations.
-  OpPassManager &placed = passes.nest<func::FuncOp>();
-  placed.addPass(task::createUpdateInPlace({switches.scattersInPlace}));
-  placed.addPass(task::createCopyResults());
+  passes.nest<func::FuncOp>().addPass(task::createUpdateInPlace({switches.scattersInPlace}));
+  passes.addPass(task::createKeepOperands({switches.keepOperands}));
+  passes.nest<func::FuncOp>().addPass(task::createCopyResults());
   passes.addPass(task::createUpdateState({switches.donateState}));
   tile::OutlineOptions outline;
   outline.share = switches.sharePrograms;

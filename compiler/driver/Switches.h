@@ -48,6 +48,7 @@ struct Switches {
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool scattersInPlace = true;
+  bool keepOperands = true;
   bool donateState = true;
   bool schedulePhases = true;
   bool mergePhases = true;
@@ -73,7 +74,7 @@ struct Switches {
           switches.elideWaits = switches.overlapIterations = switches.overwriteOperands = switches.selectBranches =
           switches.integerProducts = switches.scanProducts = switches.fuseChains = switches.narrowWaits =
           switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.orderMaps =
-          switches.longRows = false;
+          switches.longRows = switches.keepOperands = false;
     return switches;
   }
 };
@@ -158,6 +159,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},
     {"scatters-in-place", &Switches::scattersInPlace, "scatters_in_place",
      "scatters write the tensor that nothing reads any more, instead of a copy"},
+    {"keep-operands", &Switches::keepOperands, "kept",
+     "branches leave operands that a side returns unchanged where they lie, instead of a copy"},
     {"donate", &Switches::donateState, "donated", "new values of state are computed in place"},
     {"schedule", &Switches::schedulePhases, "scheduled_phases",
      "operators that do not depend on each other come together, where workers would wait otherwise"},

@@ -101,8 +101,9 @@ void Prover::add(Value operand, Touch touch) {
   touch.operand = operand;
   Value buffer = operand;
   while (auto view = buffer ? buffer.getDefiningOp<ViewOp>() : ViewOp()) {
-    std::optional<int64_t> loop = view.getLoop();
-    touch.slices.push_back({view.getSource(), view.getStep().getExpr(), view.getSlice(loop ? step.trips[*loop] : 0)});
+    std::optional<int64_t> followed = view.getFollowed();
+    int64_t slice = view.getSlice(followed ? step.trips[*followed] : 0);
+    touch.slices.push_back({view.getSource(), view.getStep().getExpr(), slice});
     buffer = view.getSource();
   }
   std::reverse(touch.slices.begin(), touch.slices.end());

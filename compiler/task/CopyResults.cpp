@@ -107,7 +107,7 @@ private:
     }
     for (OpOperand *result : outputs) {
       Value memory = getMemory(result->get());
-      if (tile::isAppend(result->get().getDefiningOp()))
+      if (tile::isAppend(result->get().getDefiningOp()) || function.getResultAttr(result->getOperandNumber(), keptAttr))
         continue;
       if ((isComputed(memory) || isMadeInside(memory)) && taken.insert(memory).second)
         continue;

@@ -32,10 +32,11 @@ Execution::Execution(ProgramOp program, Valuation valueOf, int64_t way) : valueO
     lasts[op] = -1;
     op->walk([&](PhaseOp phase) { lasts[op] = std::max(lasts[op], numbers.lookup(phase)); });
   });
-  int64_t loops = 0;
-  program.walk([&](LoopOp loop) { loops = std::max<int64_t>(loops, loop.getNumber() + 1); });
-  trips.assign(loops, 0);
-  begins.assign(loops, -1);
+  int64_t followed = 0;
+  program.walk([&](LoopOp loop) { followed = std::max<int64_t>(followed, loop.getNumber() + 1); });
+  program.walk([&](TurnOp turn) { followed = std::max<int64_t>(followed, turn.getNumber() + 1); });
+  trips.assign(followed, 0);
+  begins.assign(followed, -1);
   addBlock(program.getBody().front());
 }
 
@@ -48,6 +49,8 @@ void Execution::addBlock(Block &block) {
     } else if (auto branch = dyn_cast<BranchOp>(op)) {
       addStep(branch);
       addBlock(decide(branch) ? branch.getThenBody().front() : branch.getElseBody().front());
+    } else if (auto turn = dyn_cast<TurnOp>(op)) {
+      ++trips[turn.getNumber()];
     }
   }
 }

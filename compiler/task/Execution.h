@@ -27,7 +27,8 @@ public:
     mlir::Operation *op;
     /// The number of the phase; -1: none.
     int64_t phase;
-    /// By the numbers of loops: their iteration, and the step that began it, -1 outside of the loop.
+    /// By the numbers of loops: their iteration, and the step that began it, -1 outside of the loop. By those of turns:
+    /// how many have been taken.
     llvm::SmallVector<int64_t, 2> trips, begins;
   };
   llvm::ArrayRef<Step> getSteps() const { return steps; }

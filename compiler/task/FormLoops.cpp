@@ -13,12 +13,14 @@ static sym::ExprAttr getBytes(Type type) {
   return (tile::getStorageElements(tensor) * (bits / 8)).attr();
 }
 
-/// A slice of this type that follows a loop, in steps of so many bytes.
+/// A slice of this type that follows a loop, or turns, in steps of so many bytes.
 Value PhaseFormer::addView(Value source, Type type, sym::ExprAttr step, int64_t loop, int64_t shift, int64_t rotate,
-                           Location location) {
+                           Location location, bool isTurn) {
   OpBuilder::InsertionGuard guard(builder);
   setToDeclarations();
-  auto view = ViewOp::create(builder, location, type, source, builder.getI64IntegerAttr(loop), shift, rotate, step);
+  IntegerAttr followed = builder.getI64IntegerAttr(loop), none;
+  auto view = ViewOp::create(builder, location, type, source, isTurn ? none : followed, isTurn ? followed : none, shift,
+                             rotate, step);
   lastDeclared = view;
   return view;
 }
@@ -27,8 +29,8 @@ Value PhaseFormer::addView(Value source, Type type, sym::ExprAttr step, int64_t 
 Value PhaseFormer::addTail(Value source, Type type, Type slice, Location location) {
   OpBuilder::InsertionGuard guard(builder);
   setToDeclarations();
-  auto view =
-      ViewOp::create(builder, location, type, source, IntegerAttr(), /*shift=*/1, /*rotate=*/0, getBytes(slice));
+  auto view = ViewOp::create(builder, location, type, source, IntegerAttr(), IntegerAttr(), /*shift=*/1, /*rotate=*/0,
+                             getBytes(slice));
   lastDeclared = view;
   return view;
 }
@@ -45,7 +47,7 @@ static Type stack(Type slice, sym::Expr count) {
 /// value.
 void PhaseFormer::placeCarried(tile::LoopOp loop) {
   Location location = loop.getLoc();
-  LoopMemory memory{static_cast<int64_t>(loops.size()), {}, {}, {}};
+  LoopMemory memory{numFollowed++, {}, {}, {}};
   size_t states = loop.getCarried().size();
   memory.collected.resize(loop.getNumCollected());
   sym::Expr two = sym::Expr::constant(loop.getContext(), 2);
@@ -161,6 +163,31 @@ LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
   return result;
 }
 
+/// What a branch may keep has two slices of memory in turns: a side that makes the result anew writes the one that the
+/// operand is not in. Branches one after another share them.
+void PhaseFormer::placeKept(tile::BranchOp branch) {
+  std::optional<KeptOperand> kept = getKept(branch);
+  if (!kept)
+    return;
+  Value operand = getMemory(branch.getCaptured()[kept->captured]), result = branch->getResult(kept->result);
+  TurnMemory memory = turns.lookup(operand);
+  if (!memory.now) {
+    memory.number = numFollowed++;
+    graph::TensorType slice = runTimeSizes.getGreatest({operand.getType(), result.getType()});
+    Type both = stack(slice, sym::Expr::constant(branch.getContext(), 2));
+    BufferOp buffer = addBuffer(BufferKind::arena, "", both, branch.getLoc());
+    auto addSlice = [&](int64_t shift) {
+      return addView(buffer, slice, getBytes(slice), memory.number, shift, /*rotate=*/2, branch.getLoc(),
+                     /*isTurn=*/true);
+    };
+    memory.now = addSlice(0);
+    memory.next = addSlice(1);
+    buffers[operand] = memory.now;
+  }
+  buffers[result] = memory.now;
+  turns[result] = memory;
+}
+
 LogicalResult PhaseFormer::formBranch(tile::BranchOp branch) {
   FailureOr<Value> condition = bufferOf(branch.getCondition());
   if (failed(condition))
@@ -176,6 +203,8 @@ LogicalResult PhaseFormer::formBranch(tile::BranchOp branch) {
     }
     results.push_back(*bufferOf(result));
   }
+  std::optional<KeptOperand> kept = getKept(branch);
+  TurnMemory memory = kept ? turns.lookup(branch->getResult(kept->result)) : TurnMemory();
   std::string label = getNodeName(branch.getLoc());
   auto formed = BranchOp::create(builder, branch.getLoc(), label.empty() ? "branch" : label, *condition,
                                  builder.getDenseI64ArrayAttr({}));
@@ -184,13 +213,17 @@ LogicalResult PhaseFormer::formBranch(tile::BranchOp branch) {
     FailureOr<Block *> block = enterBody(name, branch.getCaptured());
     if (failed(block))
       return failure();
-    for (auto [value, buffer] : llvm::zip_equal((*block)->getTerminator()->getOperands(), results))
-      buffers[getMemory(value)] = buffer;
+    bool isMade = kept && kept->isThen != (region == &formed.getThenBody());
+    ValueRange made = (*block)->getTerminator()->getOperands();
+    for (auto [number, buffer] : llvm::enumerate(results))
+      buffers[getMemory(made[number])] = isMade && number == kept->result ? memory.next : buffer;
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(region);
     LogicalResult result = formBlock(**block);
     if (failed(result))
       return failure();
+    if (isMade)
+      TurnOp::create(builder, branch.getLoc(), memory.number);
   }
   return success();
 }

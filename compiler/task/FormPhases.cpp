@@ -129,6 +129,8 @@ LogicalResult PhaseFormer::formBlock(Block &block) {
   // First values of loops are computed where their iterations read them.
   for (auto loop : block.getOps<tile::LoopOp>())
     placeCarried(loop);
+  for (auto branch : block.getOps<tile::BranchOp>())
+    placeKept(branch);
   for (Operation &op : block.without_terminator())
     if (failed(formOp(op)))
       return failure();

@@ -71,9 +71,9 @@ private:
   void placeViews(const Execution::Step &executed) {
     for (ViewOp view : views) {
       Place source = places.lookup(view.getSource());
-      std::optional<int64_t> loop = view.getLoop();
+      std::optional<int64_t> followed = view.getFollowed();
       int64_t bytes = evaluate(view.getStep().getExpr(), valueOf);
-      int64_t slice = view.getSlice(loop ? executed.trips[*loop] : 0);
+      int64_t slice = view.getSlice(followed ? executed.trips[*followed] : 0);
       places[view.getView()] = {source.buffer, source.memory, source.offset + slice * bytes,
                                 evaluate(view.getBytes(), valueOf)};
     }

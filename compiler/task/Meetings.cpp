@@ -9,7 +9,7 @@ using namespace freestone::task;
 /// Views of one buffer that follow the same loop in the same steps, or nothing.
 static std::optional<std::pair<ViewOp, ViewOp>> getSlices(Value one, Value other) {
   auto view = one.getDefiningOp<ViewOp>(), next = other.getDefiningOp<ViewOp>();
-  if (!view || !next || view.getSource() != next.getSource() || view.getLoop() != next.getLoop() ||
+  if (!view || !next || view.getSource() != next.getSource() || view.getFollowed() != next.getFollowed() ||
       view.getRotate() != next.getRotate() || view.getStep() != next.getStep())
     return std::nullopt;
   return std::pair(view, next);
@@ -46,6 +46,15 @@ static bool areApartBehind(Value later, Value earlier) {
   return slices && !slices->first.getRotate() && slices->second.getShift() <= slices->first.getShift();
 }
 
+/// Whether a turn may be taken between the touches of two spaces, after which slices are other ones.
+static bool mayTurnBetween(Value operand, SpaceOp later, SpaceOp earlier) {
+  auto view = operand.getDefiningOp<ViewOp>();
+  if (!view || !view.getTurn())
+    return false;
+  Block *block = later.getParentOp()->getBlock();
+  return block != earlier.getParentOp()->getBlock() || !isa<BranchOp>(block->getParentOp());
+}
+
 std::pair<sym::Expr, sym::Expr> OperandTouch::getBlocks() const {
   if (auto block = dyn_cast<tile::SharedBlockAttr>(elements))
     return {block.getElements(), block.getTiles()};
@@ -57,6 +66,8 @@ std::pair<sym::Expr, sym::Expr> OperandTouch::getBlocks() const {
 bool OperandTouch::conflictsWith(const OperandTouch &earlier) const {
   if ((!isWrite && !earlier.isWrite) || findBuffer(operand) != findBuffer(earlier.operand))
     return false;
+  if (mayTurnBetween(operand, space, earlier.space))
+    return true;
   return findEndedLoop(earlier.operand, earlier.space, space) ? !areApartBehind(operand, earlier.operand)
                                                               : !areApart(operand, earlier.operand);
 }

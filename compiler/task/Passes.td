@@ -21,6 +21,19 @@ def CopyResults : Pass<"task-copy-results", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"copies", "copies", "Number of results copied">];
 }
 
+def KeepOperands : Pass<"task-keep-operands", "::mlir::ModuleOp"> {
+  let summary = "lets branches leave operands that a side returns unchanged where they lie";
+  let description = [{
+    Where one side of a branch of an entry returns a captured value unchanged that nothing reads behind the branch, such
+    as a network that leaves out some of its blocks, the side need not copy it: value and result have two slices of memory
+    in turns, and the side that makes the result anew writes the slice that the value is not in. The branch says so by
+    `task.keeps`, the side by `task.kept`, and `task-form-phases` gives them such memory. The value is computed in the
+    entry, or the result of another branch; neither is an output, or has a size that the run determines. Runs before
+    `task-copy-results`; from here on operations must keep their order. Counts `kept`.
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+}
+
 def UpdateInPlace : Pass<"task-update-in-place", "::mlir::func::FuncOp"> {
   let summary = "lets updates of a tensor write its memory, and gives them a copy where they may not";
   let description = [{

@@ -34,12 +34,13 @@ private:
   mlir::LogicalResult formLibrary(tile::LibraryOp library);
   mlir::FailureOr<mlir::Block *> enterBody(mlir::FlatSymbolRefAttr name, mlir::ValueRange captured);
   void placeCarried(tile::LoopOp loop);
+  void placeKept(tile::BranchOp branch);
   void setToDeclarations();
   void setRuntimeSymbols();
   mlir::FailureOr<mlir::Value> bufferOf(mlir::Value value);
   BufferOp addBuffer(BufferKind kind, llvm::StringRef name, mlir::Type type, mlir::Location location);
   mlir::Value addView(mlir::Value source, mlir::Type type, sym::ExprAttr step, int64_t loop, int64_t shift,
-                      int64_t rotate, mlir::Location location);
+                      int64_t rotate, mlir::Location location, bool isTurn = false);
   mlir::Value addTail(mlir::Value source, mlir::Type type, mlir::Type slice, mlir::Location location);
   llvm::SmallVector<mlir::Attribute> accesses(mlir::ArrayAttr planned,
                                               llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes);
@@ -67,6 +68,14 @@ private:
     llvm::SmallVector<mlir::Value> read, written, collected;
   };
   llvm::DenseMap<mlir::Operation *, LoopMemory> loops;
+  /// The memory in turns of what branches keep or make anew, by the memory of the kept value and of the result.
+  struct TurnMemory {
+    int64_t number = -1;
+    mlir::Value now, next;
+  };
+  llvm::DenseMap<mlir::Value, TurnMemory> turns;
+  /// How many loops and turns have numbers.
+  int64_t numFollowed = 0;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> states;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> counts;

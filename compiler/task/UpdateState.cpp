@@ -122,6 +122,9 @@ void StateUpdater::collectUpdatesInPlace() {
   for (Operation &op : block)
     if (tile::isUpdate(&op))
       overwritten[&op].push_back(tile::getAliased(op.getOperand(0)));
+  for (auto branch : block.getOps<tile::BranchOp>())
+    if (std::optional<KeptOperand> kept = getKept(branch))
+      overwritten[branch].push_back(getMemory(branch.getCaptured()[kept->captured]));
 }
 
 int64_t StateUpdater::update() {

@@ -8,6 +8,18 @@ using namespace mlir;
 using namespace freestone;
 using sym::Expr;
 
+std::optional<task::KeptOperand> task::getKept(tile::BranchOp branch) {
+  auto kept = branch->getAttrOfType<DenseI64ArrayAttr>(keepsAttr);
+  if (!kept)
+    return std::nullopt;
+  return KeptOperand{static_cast<unsigned>(kept[0]), static_cast<unsigned>(kept[1]), kept[2] != 0};
+}
+
+void task::setKept(tile::BranchOp branch, KeptOperand kept) {
+  branch->setAttr(keepsAttr,
+                  Builder(branch.getContext()).getDenseI64ArrayAttr({kept.result, kept.captured, kept.isThen}));
+}
+
 bool task::isComputed(Value value) {
   Operation *op = value.getDefiningOp();
   return op && isa<tile::ComputeOp, tile::OpaqueOp, tile::GroupOp, tile::PackOp, tile::LibraryOp, tile::CallOp>(op);

@@ -1,8 +1,10 @@
 #ifndef FREESTONE_COMPILER_TASK_VALUEMEMORY_H
 #define FREESTONE_COMPILER_TASK_VALUEMEMORY_H
 
+#include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/tile/Aliases.h"
 #include "mlir/IR/Builders.h"
+#include <optional>
 
 namespace freestone::task {
 
@@ -15,8 +17,21 @@ inline constexpr llvm::StringRef initialAttr = "graph.initial";
 inline constexpr llvm::StringRef carriedAttr = tile::carriedAttr;
 /// Of a packed state: [axis, width] (see tile's PanelsAttr).
 inline constexpr llvm::StringRef panelsAttr = "tile.panels";
+/// Of a branch (see KeptOperand); and of the result of the side that returns the operand: nothing copies it.
+inline constexpr llvm::StringRef keepsAttr = "task.keeps";
+inline constexpr llvm::StringRef keptAttr = "task.kept";
 
 using tile::getMemory;
+
+/// A captured value of a branch that one of its sides returns unchanged, and that nothing reads behind the branch: it
+/// stays where it is, and the other side writes the result elsewhere.
+struct KeptOperand {
+  unsigned result, captured;
+  /// Whether it is the first side that returns it.
+  bool isThen;
+};
+std::optional<KeptOperand> getKept(tile::BranchOp branch);
+void setKept(tile::BranchOp branch, KeptOperand kept);
 
 /// Whether an operation of the function computes the value; false for arguments, weights and constants.
 bool isComputed(mlir::Value value);

@@ -69,6 +69,8 @@ OF_ATTENTION = {"reassociate"}
 OF_BRANCHES = {"schedule"}
 # test/driver/short_branches.py tests that of branches.
 OF_SIDES = {"select-branches"}
+# test/driver/kept_operands.py tests that of what they return unchanged.
+OF_KEPT = {"keep-operands"}
 # test/codegen/decoders.py tests that of what loops carry, scans.py that of what they go along, iterations.py that of their
 # order.
 OF_LOOPS = {"append", "scan-products", "overlap-iterations"}
@@ -99,7 +101,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS
+    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

@@ -217,3 +217,75 @@ task.program @not_wide symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
     task.space @p(%b) to (%c) sizes [n] tiles n ceildiv 2 deal 2 scratch 0 reads [2] writes [?] sites [] : (!v) -> (!v)
   }
 }
+
+// -----
+
+// Slices in turns: in each combination of sides, who writes one comes after those that read it, and who reads the result
+// after the last one that made it.
+!v = !graph.tensor<[n], f32>
+!c = !graph.tensor<[], i1>
+!w = !graph.tensor<[2, n], f32>
+// CHECK: task.program @turns {{.*}}task.order = "proved"
+task.program @turns symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
+  %x = task.buffer input "x" : !v
+  %if = task.buffer input "if" : !c
+  %a = task.buffer arena live [0, 4) : !w
+  %now = task.view %a turn 0 rotate 2 step 4*n : !w -> !v
+  %next = task.view %a turn 0 shift 1 rotate 2 step 4*n : !w -> !v
+  %y = task.buffer output "y" : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%now) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.branch "/one" if %if after all [] : !c {
+    task.phase "b" after all [0] same [] {
+      task.space @p(%now) to (%next) sizes [n] tiles n ceildiv 4 deal 1 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    }
+    task.turn 0
+  } else {
+  }
+  task.branch "/two" if %if after all [] : !c {
+    task.phase "c" after all [1] same [] {
+      task.space @p(%now) to (%next) sizes [n] tiles n ceildiv 4 deal 2 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    }
+    task.turn 0
+  } else {
+  }
+  task.phase "y" after all [2] same [] {
+    task.space @p(%now) to (%y) sizes [n] tiles n ceildiv 4 deal 3 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+  }
+}
+
+// -----
+
+!v = !graph.tensor<[n], f32>
+!c = !graph.tensor<[], i1>
+!w = !graph.tensor<[2, n], f32>
+// expected-error @+1 {{phase 1 'b' reads what phase 2 'c' writes, in no order (workers = 2}}
+task.program @turns_without_wait symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
+  %x = task.buffer input "x" : !v
+  %if = task.buffer input "if" : !c
+  %a = task.buffer arena live [0, 4) : !w
+  %now = task.view %a turn 0 rotate 2 step 4*n : !w -> !v
+  %next = task.view %a turn 0 shift 1 rotate 2 step 4*n : !w -> !v
+  %y = task.buffer output "y" : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%now) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.branch "/one" if %if after all [] : !c {
+    task.phase "b" after all [0] same [] {
+      task.space @p(%now) to (%next) sizes [n] tiles n ceildiv 4 deal 1 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    }
+    task.turn 0
+  } else {
+  }
+  task.branch "/two" if %if after all [] : !c {
+    task.phase "c" after all [0] same [] {
+      task.space @p(%now) to (%next) sizes [n] tiles n ceildiv 4 deal 2 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    }
+    task.turn 0
+  } else {
+  }
+  task.phase "y" after all [2] same [] {
+    task.space @p(%now) to (%y) sizes [n] tiles n ceildiv 4 deal 3 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+  }
+}

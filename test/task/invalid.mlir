@@ -162,3 +162,16 @@ task.program @main symbols [#task.symbol<"t" element 0, 0 in [0, 100]>] {
     }
   }
 }
+
+// -----
+
+task.program @main symbols [] {
+  %if = task.buffer input "if" : !graph.tensor<[], i1>
+  task.branch "/if" if %if after all [] : !graph.tensor<[], i1> {
+    // expected-error@+1 {{does not end a side of a branch of the program itself}}
+    task.turn 0
+    task.phase "left" after all [] same [] {
+    }
+  } else {
+  }
+}

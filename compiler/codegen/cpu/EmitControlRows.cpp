@@ -31,12 +31,22 @@ EntryEmitter::State EntryEmitter::emitControl() {
     emitPublish(add(base, control(EntryTable::published)));
     return {rowAt(control(EntryTable::target)), status(0), base};
   };
+  auto emitTurn = [&]() -> State {
+    Value taken = add(load(i64, trip()), constant(1)), viewCount = control(EntryTable::viewCount);
+    store(taken, trip());
+    emitViews(next, viewCount, taken);
+    Value words = arith::MulIOp::create(builder, location, viewCount, constant(EntryTable::viewColumns));
+    return {element(i64, next, words), status(0), base};
+  };
+  auto emitJoinOrTurn = [&]() -> State {
+    return table.getNumTurns() == 0 ? emitJoin() : ifElse(isKind(EntryTable::turn), emitTurn, emitJoin);
+  };
   return ifElse(
       isKind(EntryTable::test), [&] { return emitTest(); },
       [&] {
         return ifElse(isKind(EntryTable::again), emitAgain, [&] {
           return ifElse(isKind(EntryTable::enter), emitEnter,
-                        [&] { return ifElse(isKind(EntryTable::fork), [&] { return emitFork(); }, emitJoin); });
+                        [&] { return ifElse(isKind(EntryTable::fork), [&] { return emitFork(); }, emitJoinOrTurn); });
         });
       });
 }

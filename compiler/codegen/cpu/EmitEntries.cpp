@@ -86,7 +86,10 @@ LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
   sizeArguments = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(table.getMostSizes()));
   claimedTiles = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(2));
   views = LLVM::AllocaOp::create(builder, location, pointer, pointer, constant(table.getNumViews()));
-  iterations = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(table.getDepth()));
+  iterations =
+      LLVM::AllocaOp::create(builder, location, pointer, i64, constant(table.getDepth() + table.getNumTurns()));
+  for (int64_t turn : llvm::seq(table.getNumTurns()))
+    store(constant(0), element(i64, iterations, static_cast<int32_t>(table.getDepth() + turn)));
   programTable = LLVM::AddressOfOp::create(builder, location, callees);
   firstRow = LLVM::AddressOfOp::create(builder, location, rows);
   Value end = element(i64, firstRow, static_cast<int32_t>(table.getWords().size()));

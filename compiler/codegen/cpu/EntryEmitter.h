@@ -92,7 +92,8 @@ private:
   // Values during the emission of `run`.
   mlir::Value context, worker, buffers, sizes, workers, deals, base, scratch, programTable, bufferArguments,
       sizeArguments, row, claimedTiles;
-  /// Of programs with loops or branches: the first row, the memory of views, and the iteration of each loop around.
+  /// Of programs with loops or branches: the first row, the memory of views, and the iteration of each loop
+  /// around, then how many times each turn was taken.
   mlir::Value firstRow, views, iterations;
 };
 

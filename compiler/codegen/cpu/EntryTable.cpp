@@ -29,6 +29,12 @@ EntryTable::EntryTable(ProgramOp program, const SizeSlots &slots)
   for (ViewOp view : views)
     if (!view.getLoop())
       addView(view, fixedViews);
+  program.walk([&](LoopOp loop) {
+    int64_t around = 1;
+    for (auto outer = loop->getParentOfType<LoopOp>(); outer; outer = outer->getParentOfType<LoopOp>())
+      ++around;
+    depth = std::max(depth, around);
+  });
   addBlock(program.getBody().front(), 0);
 }
 
@@ -69,6 +75,8 @@ void EntryTable::addBlock(Block &block, int64_t loops) {
       addLoop(loop, loops);
     else if (auto branch = dyn_cast<BranchOp>(op))
       addBranch(branch, loops);
+    else if (auto turn = dyn_cast<TurnOp>(op))
+      addTurn(turn);
   }
 }
 
@@ -95,7 +103,6 @@ size_t EntryTable::addControl(Kind of, int64_t loops, ArrayRef<int64_t> awaits) 
 }
 
 void EntryTable::addLoop(LoopOp op, int64_t loops) {
-  depth = std::max(depth, loops + 1);
   addControl(enter, loops, op.getAwaited());
   size_t begin = addControl(test, loops);
   for (int64_t phase : op.getAwaitedAgain())
@@ -106,16 +113,31 @@ void EntryTable::addLoop(LoopOp op, int64_t loops) {
     words[begin + trips] = slots.of(count->getExpr()) + 1;
   if (Value read = op.getCondition())
     words[begin + condition] = bufferIndex.lookup(read) + 1;
-  for (ViewOp view : views)
-    if (view.getLoop() == op.getNumber()) {
-      addView(view, words);
-      ++words[begin + viewCount];
-    }
+  size_t count = addViews([&](ViewOp view) { return view.getLoop() == op.getNumber(); });
+  words[begin + viewCount] = count;
   addBlock(op.getBody().front(), loops + 1);
   size_t end = addControl(again, loops);
   words[end + phases] = op.getPhases().size();
   words[end + target] = begin;
   words[begin + target] = words.size();
+}
+
+/// Returns their number.
+size_t EntryTable::addViews(llvm::function_ref<bool(ViewOp)> areOf) {
+  size_t count = 0;
+  for (ViewOp view : views)
+    if (areOf(view)) {
+      addView(view, words);
+      ++count;
+    }
+  return count;
+}
+
+void EntryTable::addTurn(TurnOp op) {
+  int64_t number = op.getNumber(), index = turns.try_emplace(number, turns.size()).first->second;
+  size_t begin = addControl(turn, depth + index);
+  size_t count = addViews([&](ViewOp view) { return view.getTurn() == number; });
+  words[begin + viewCount] = count;
 }
 
 void EntryTable::addBranch(BranchOp op, int64_t loops) {

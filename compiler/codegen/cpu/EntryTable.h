@@ -19,7 +19,8 @@ public:
     test,  ///< begins an iteration, or leaves the loop; after its columns come the loop's views
     again, ///< ends an iteration
     fork,  ///< goes on with the next row, or with another one if its condition is false
-    join   ///< ends a side of a branch
+    join,  ///< ends a side of a branch
+    turn   ///< takes a turn; after its columns come the views that follow it
   };
   enum Column : int64_t {
     kind,
@@ -43,7 +44,7 @@ public:
   };
   /// The columns of rows of loops and branches, behind `kind`. A row is named by the number of words before it.
   enum ControlColumn : int64_t {
-    loop = 1,  ///< the loops around it
+    loop = 1,  ///< the loops around it; turn: the index of its counter, behind those of loops
     awaited,   ///< test: 1 + the phase that all workers must have finished in the iteration before; 0: none
     published, ///< join, test: 1 + the last phase of the branch or loop
     phases,    ///< of an iteration
@@ -73,7 +74,9 @@ public:
   int64_t getNumViews() const { return views.size(); }
   /// The greatest number of loops within each other.
   int64_t getDepth() const { return depth; }
-  /// Views that follow no loop, as in a row of a test.
+  /// How many different turns there are, whose counters come behind those of loops and begin at 0.
+  int64_t getNumTurns() const { return turns.size(); }
+  /// Views that follow no loop, as in a row of a test; and others as they are before the first turn.
   llvm::ArrayRef<int64_t> getFixedViews() const { return fixedViews; }
 
 private:
@@ -82,6 +85,8 @@ private:
   void addBlock(mlir::Block &block, int64_t loops);
   void addLoop(task::LoopOp loop, int64_t loops);
   void addBranch(task::BranchOp branch, int64_t loops);
+  void addTurn(task::TurnOp turn);
+  size_t addViews(llvm::function_ref<bool(task::ViewOp)> areOf);
   void addPhase(task::PhaseOp phase, int64_t loops);
   void addRow(task::SpaceOp space, llvm::ArrayRef<int64_t> waits);
   llvm::SmallVector<int64_t> getWaits(llvm::ArrayRef<int64_t> all, llvm::ArrayRef<int64_t> tiles,
@@ -97,6 +102,8 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> bufferIndex;
   llvm::SmallVector<task::ViewOp> views;
   llvm::SmallVector<int64_t> fixedViews;
+  /// The indices of turns, by their numbers.
+  llvm::DenseMap<int64_t, int64_t> turns;
   llvm::SmallBitVector awaitedPhases;
   int64_t numBuffers = 0, depth = 0, forks = 0, nextPhase = 0, numWindows = 0;
   int64_t claims = 0, serviceCalls = 0, mostBuffers = 1, mostSizes = 1;

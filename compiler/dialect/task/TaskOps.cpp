@@ -178,6 +178,12 @@ static sym::Expr countBytes(Value value) {
 }
 
 sym::Expr BufferOp::getBytes() { return countBytes(getBuffer()); }
+LogicalResult TurnOp::verify() {
+  if (!isa<ProgramOp>((*this)->getParentOp()->getParentOp()) || (*this)->getNextNode())
+    return emitOpError("does not end a side of a branch of the program itself");
+  return success();
+}
+
 sym::Expr ViewOp::getBytes() { return countBytes(getView()); }
 
 LogicalResult BufferOp::verify() {

@@ -74,22 +74,24 @@ def Task_BufferOp : Task_Op<"buffer"> {
 }
 
 def Task_ViewOp : Task_Op<"view", [HasParent<"ProgramOp">]> {
-  let summary = "a slice of a buffer that follows the iterations of a loop";
+  let summary = "a slice of a buffer that follows the iterations of a loop, or turns";
   let description = [{
     In iteration t of the loop with this number, the `step` bytes of `source` from (t + shift) * step on; with `rotate`
     r, from ((t + shift) mod r) * step on. Behind the loop, t is the number of iterations. Without a loop, t is 0. Views
-    of inner loops may look at views of outer ones, which stand before them.
+    of inner loops may look at views of outer ones, which stand before them. With `turn` in place of `loop`, t is the
+    number of turns with this number that have been taken (`task.turn`).
     ```mlir
     %slice = task.view %x loop 0 step 4*n : !graph.tensor<[t, n], f32> -> !graph.tensor<[n], f32>
     %old = task.view %state loop 0 rotate 2 step 32 : …
     %new = task.view %state loop 0 shift 1 rotate 2 step 32 : …
     ```
   }];
-  let arguments = (ins AnyType:$source, OptionalAttr<I64Attr>:$loop, DefaultValuedAttr<I64Attr, "0">:$shift,
+  let arguments = (ins AnyType:$source, OptionalAttr<I64Attr>:$loop, OptionalAttr<I64Attr>:$turn,
+                       DefaultValuedAttr<I64Attr, "0">:$shift,
                        DefaultValuedAttr<I64Attr, "0">:$rotate, Sym_ExprAttr:$step);
   let results = (outs AnyType:$view);
   let assemblyFormat = [{
-    $source (`loop` $loop^)? (`shift` $shift^)? (`rotate` $rotate^)? `step` custom<Size>($step) attr-dict `:`
+    $source (`loop` $loop^)? (`turn` $turn^)? (`shift` $shift^)? (`rotate` $rotate^)? `step` custom<Size>($step) attr-dict `:`
     type($source) `->` type($view)
   }];
   let extraClassDeclaration = [{
@@ -97,6 +99,10 @@ def Task_ViewOp : Task_Op<"view", [HasParent<"ProgramOp">]> {
     BufferOp getBuffer();
     /// Bytes of its elements.
     ::freestone::sym::Expr getBytes();
+    /// The number of the loop or of the turns that it follows.
+    std::optional<int64_t> getFollowed() {
+      return getTurn() ? std::optional<int64_t>(*getTurn()) : getLoop() ? std::optional<int64_t>(*getLoop()) : std::nullopt;
+    }
     /// The slice in iteration `trip`.
     int64_t getSlice(int64_t trip) {
       int64_t slice = trip + getShift();
@@ -163,6 +169,27 @@ def Task_BranchOp : Task_ControlOp<"branch"> {
     $label `if` $condition `after` `all` $all_after `:` type($condition) attr-dict-with-keyword $then_body `else`
     $else_body
   }];
+}
+
+def Task_TurnOp : Task_Op<"turn", [HasParent<"BranchOp">]> {
+  let summary = "lets the views of these turns look at their next slices";
+  let description = [{
+    Ends a side of a branch of the entry that is within no loop and no other branch. The side has written what the views
+    with this number look at from here on; where the other side was taken, they look at what they did.
+    ```mlir
+    %now = task.view %x turn 0 rotate 2 step 4*n : …
+    %next = task.view %x turn 0 shift 1 rotate 2 step 4*n : …
+    task.branch "/if" if %c after all [3] : !graph.tensor<[], i1> {
+      task.phase … // reads %now, writes %next
+      task.turn 0
+    } else {
+    }
+    task.phase … // reads %now
+    ```
+  }];
+  let arguments = (ins I64Attr:$number);
+  let assemblyFormat = "$number attr-dict";
+  let hasVerifier = 1;
 }
 
 def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "BranchOp"]>, SingleBlock, NoTerminator,
