@@ -301,6 +301,9 @@ nb::dict Program::counters() {
     sum.borrowed += counters.borrowed;
     sum.entries += counters.entries;
     sum.host_calls += counters.host_calls;
+    sum.claiming_runs += counters.claiming_runs;
+    sum.steals += counters.steals;
+    sum.preemptions += counters.preemptions;
     sum.operations = std::max(sum.operations, counters.operations);
   }
   nb::dict result;
@@ -315,6 +318,9 @@ nb::dict Program::counters() {
   result["borrowed"] = sum.borrowed;
   result["entries"] = sum.entries;
   result["host_calls"] = sum.host_calls;
+  result["claiming_runs"] = sum.claiming_runs;
+  result["steals"] = sum.steals;
+  result["preemptions"] = sum.preemptions;
   result["operations"] = sum.operations;
   return result;
 }
@@ -400,7 +406,9 @@ void python::addProgram(nb::module_ &module) {
            "The bytes that a run needs and the shapes of inputs and outputs, at these values of the symbolic sizes. "
            "Reserves nothing.")
       .def("counters", &Program::counters, nb::sig("def counters(self) -> dict[str, int]"),
-           "What all runs have done so far, of instances that are not running.")
+           "What all runs have done so far, of instances that are not running. Where other threads competed for the CPUs: "
+           "`claiming_runs`, in which workers took tiles from each other, `steals`, how many times they did, and "
+           "`preemptions`, how many times a worker lost its CPU.")
       .def_prop_ro(
           "_inputs", [](const Program &program) { return describeValues(program.artifact().inputs()); },
           nb::for_getter(nb::sig("def _inputs(self, /) -> tuple[tuple[str, str, tuple[str, ...]], ...]")))

@@ -1,5 +1,8 @@
 """Several threads call one program at the same time, without the GIL."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -53,5 +56,25 @@ def without_the_gil():
     assert steps > 3, steps
 
 
-for test in (eight_threads, without_the_gil):
+def beside_others():
+    """Where other processes take the CPUs, workers lose theirs and take tiles from each other; one alone can't."""
+    product = model("product (float[n, 768] x, float[768, 768] w) => (float[n, 768] y) { y = MatMul(x, w) }")
+    x, w = np.ones((512, 768), np.float32), np.ones((768, 768), np.float32)
+    alone, program = freestone.compile(product, threads=1), freestone.compile(product, threads=2)
+    thieves = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in os.sched_getaffinity(0)]
+    try:
+        end = time.monotonic() + 60
+        counters = program.counters()
+        while counters.get("steals", 0) == 0 and time.monotonic() < end:
+            assert (program(x, w) == 768).all() and (alone(x, w) == 768).all()
+            counters = program.counters()
+    finally:
+        for thief in thieves:
+            thief.kill()
+            thief.wait()
+    assert 0 < counters["claiming_runs"] <= counters["runs"] and counters["steals"] > 0 and counters["preemptions"] > 0, counters
+    assert not any(alone.counters()[name] for name in ("claiming_runs", "steals", "preemptions")), alone.counters()
+
+
+for test in (eight_threads, without_the_gil, beside_others):
     test()
