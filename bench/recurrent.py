@@ -1,11 +1,16 @@
 """Recurrent layers, loops and decoders beside ONNX Runtime and OpenVINO: recurrent.py [--training] [--threads 1,2]
-[--only PART].
+[--only PART]
+[--most-over PERCENT].
 
 Sizes of batch and sequence are symbols, bound by each run. All engines run in one process in turns; the figure is the
 minimum of all runs: CPU time for one thread, wall time for more. Results are compared first. A peer that can't load a
-model has no figure (OpenVINO: loops whose carried values grow). With --training, whole
-steps with AdamW, two layers, and a linear one for 10 classes on the mean over all steps, beside PyTorch; at a learning
-rate of 0, since gradients of what has been learnt are denormal numbers, which slow down every engine.
+model has no figure (OpenVINO: loops whose carried values grow). The limit is what products and the reading of weights take
+at the rates that are measured in the same run (`limits.py`). Of the network that leaves out blocks a last line tells how
+far times are above the part of the whole that is executed; with --most-over, it fails where one is further.
+
+With --training, whole steps with AdamW, two layers, and a linear one for 10 classes on the mean over all steps, beside
+PyTorch, as it is and by torch.compile with its own settings (which leaves recurrent layers to PyTorch); at a learning rate
+of 0, since gradients of what has been learnt are denormal numbers, which slow down every engine.
 """
 
 import argparse
@@ -23,6 +28,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import decoders
 import freestone_runtime
+import limits
 import loops
 import peers
 
@@ -59,7 +65,7 @@ def layers(kind, hidden, count):
 def skipping(blocks, hidden):
     """A network that leaves out each of its blocks where its element of `gates` is not positive, as SkipNet does."""
     random = np.random.default_rng(0)
-    nodes, weights, value = [], {"zero": np.float32(0), "axis": np.array([0])}, "x"
+    nodes, weights, value = [], {"zero": np.float32(0)}, "x"
     for block in range(blocks):
         weights |= {
             f"w{block}": (random.standard_normal((hidden, hidden)) / hidden**0.5).astype(np.float32),
@@ -101,18 +107,43 @@ def encoded(words, steps=40, width=256):
     return {"memory": np.random.default_rng(1).standard_normal((1, steps, width), dtype=np.float32), "most": np.array(words)}
 
 
+BLOCKS, ROWS = 20, 64
+SHARES = (0, 25, 50, 75, 100)
+
+
+def case_of_layers(kind, count, sizes):
+    """Sizes are those of batch and sequence."""
+    feeds = {f"{batch}x{steps}": sequence(steps, batch, 256) for batch, steps in sizes}
+    return lambda: layers(kind, 256, count), feeds, lambda x: limits.of_layers(GATES[kind], 256, count, *x["x"].shape[:2])
+
+
+def case_of_decoder(beams):
+    feeds = {f"{words} words": encoded(words) for words in (16, 64, 256)}
+    return lambda: decoders.decoder(beams), feeds, lambda given: limits.of_decoder(beams, int(given["most"]), given["memory"].shape[1])
+
+
+# Name → what makes the model, inputs by the names of sizes, and the parts of its limit with such inputs.
 CASES = {
-    "LSTM 2x256": (lambda: layers("LSTM", 256, 2), {f"{b}x{t}": sequence(t, b, 256) for b, t in [(1, 64), (16, 64), (1, 200)]}),
-    "LSTM 10x256": (lambda: layers("LSTM", 256, 10), {"1x100": sequence(100, 1, 256)}),
-    "GRU 2x256": (lambda: layers("GRU", 256, 2), {f"{b}x{t}": sequence(t, b, 256) for b, t in [(1, 64), (16, 64)]}),
-    "RNN 2x256": (lambda: layers("RNN", 256, 2), {"1x64": sequence(64, 1, 256)}),
-    "NASRNN 256": (lambda: loops.nas_cell(256), {"1x1000": sequence(1000, 1, 256), "16x200": sequence(200, 16, 256)}),
-    "recursive autoencoder 256": (lambda: loops.tree_encoder(256), {"127 nodes": loops.balanced_tree(64, 256)}),
-    "greedy decoder": (lambda: decoders.decoder(1), {f"{words} words": encoded(words) for words in (16, 64, 256)}),
-    "beam search, 4 beams": (lambda: decoders.decoder(4), {f"{words} words": encoded(words) for words in (16, 64, 256)}),
+    "LSTM 2x256": case_of_layers("LSTM", 2, [(1, 64), (16, 64), (1, 200)]),
+    "LSTM 10x256": case_of_layers("LSTM", 10, [(1, 100)]),
+    "GRU 2x256": case_of_layers("GRU", 2, [(1, 64), (16, 64)]),
+    "RNN 2x256": case_of_layers("RNN", 2, [(1, 64)]),
+    "NASRNN 256": (
+        lambda: loops.nas_cell(256),
+        {"1x1000": sequence(1000, 1, 256), "16x200": sequence(200, 16, 256)},
+        lambda x: limits.of_cell(8, 256, *x["x"].shape[:2]),
+    ),
+    "recursive autoencoder 256": (
+        lambda: loops.tree_encoder(256),
+        {"127 nodes": loops.balanced_tree(64, 256)},
+        lambda tree: limits.of_tree(256, len(tree["children"])),
+    ),
+    "greedy decoder": case_of_decoder(1),
+    "beam search, 4 beams": case_of_decoder(4),
     "20 blocks, executed": (
-        lambda: skipping(20, 256),
-        {f"{share} %": executed(share / 100, 20, 64, 256) for share in (0, 25, 50, 75, 100)},
+        lambda: skipping(BLOCKS, 256),
+        {f"{share} %": executed(share / 100, BLOCKS, ROWS, 256) for share in SHARES},
+        lambda given: limits.of_blocks(int((given["gates"] > 0).sum()), len(given["x"]), 256),
     ),
 }
 
@@ -166,18 +197,24 @@ def prepare_steps(kind, hidden, folder):
         step.bind({**numbers, "x": x, "labels": labels})
         given, wanted = torch.from_numpy(x), torch.from_numpy(labels)
 
-        def train():
+        def train(loss, update):
             optimizer.zero_grad(set_to_none=True)
-            torch.nn.functional.cross_entropy(module(given), wanted).backward()
-            optimizer.step()
+            loss(given, wanted).backward()
+            update()
 
-        return {"freestone": step.run_bound, "torch": train}
+        def get_loss(given, wanted):
+            return torch.nn.functional.cross_entropy(module(given), wanted)
+
+        compiled = torch.compile(get_loss), torch.compile(optimizer.step)
+        for _ in range(3):
+            train(*compiled)
+        return {"freestone": step.run_bound, "torch": lambda: train(get_loss, optimizer.step), "torch.compile": lambda: train(*compiled)}
 
     return prepare
 
 
 def race_training(only, threads, hidden=256):
-    print("| | size | threads | freestone | torch | ratio |\n|---|---|---|---|---|---|")
+    print("| | size | threads | freestone | torch | torch.compile | of the better one's | limit | over the limit |" + "\n" + "|---" * 9 + "|")
     for kind in ("LSTM", "GRU"):
         if only not in kind:
             continue
@@ -187,8 +224,42 @@ def race_training(only, threads, hidden=256):
                 x = np.random.default_rng(0).standard_normal((batch, steps, hidden), dtype=np.float32)
                 runs = prepare(x, np.arange(batch) % 10, threads)
                 best = race(runs, time.process_time if threads == 1 else time.perf_counter, 3)
-                ratio = best["freestone"] / best["torch"]
-                print(f"| {kind} | {batch}x{steps} | {threads} | {best['freestone']:.1f} | {best['torch']:.1f} | {ratio:.2f} |", flush=True)
+                own, others = best["freestone"], (best["torch"], best["torch.compile"])
+                limit = limits.get_limit(limits.of_training(GATES[kind], hidden, 2, steps, batch), threads)
+                print(f"| {kind} | {batch}x{steps} | {threads} | {own:.1f} | {others[0]:.1f} | {others[1]:.1f} | {own / min(others):.2f} "
+                      f"| {limit:.2f} | {own / limit:.2f} |", flush=True)
+
+
+def race_shares(threads, seconds=4):
+    """Milliseconds of Freestone with each share of the blocks executed, by one program, in turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, artifact = pathlib.Path(folder) / "model.onnx", pathlib.Path(folder) / "model.stone"
+        onnx.save(skipping(BLOCKS, 256), model)
+        freestone_runtime.compile_model(model, artifact)
+        program = freestone_runtime.Model(artifact, threads)
+    clock = time.process_time if threads == 1 else time.perf_counter
+    best = dict.fromkeys(SHARES, float("inf"))
+    end = time.time() + seconds
+    while time.time() < end:
+        for share in SHARES:
+            program.bind(executed(share / 100, BLOCKS, ROWS, 256))
+            program.run_bound()
+            for _ in range(5):
+                begin = clock()
+                program.run_bound()
+                best[share] = min(best[share], (clock() - begin) * 1e3)
+    program.close()
+    return best
+
+
+def tell_distance(threads):
+    """How far times are above the executed part of the time of all blocks, in percent of that part; without any block, of
+    the time of all. Returns the greatest one."""
+    best = race_shares(threads)
+    over = {share: 100 * (best[share] / (best[100] * share / 100 if share else best[100]) - bool(share)) for share in SHARES[:-1]}
+    parts = ", ".join(f"{share} % {percent:+.1f} %" for share, percent in over.items())
+    print(f"\n{BLOCKS} blocks on {threads} threads, above the work that is executed: {parts} (all: {best[100]:.3f} ms)\n", flush=True)
+    return max(over.values())
 
 
 def main():
@@ -196,6 +267,7 @@ def main():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--only", default="", help="part of the name of a model")
     parser.add_argument("--engines", default=",".join(peers.ALL))
+    parser.add_argument("--most-over", type=float, help="fail where blocks take more percent above the work that is executed")
     parser.add_argument("--training", action="store_true", help="steps of training, beside PyTorch")
     arguments = parser.parse_args()
     if arguments.training:
@@ -203,13 +275,14 @@ def main():
             race_training(arguments.only, threads)
         return
     names = arguments.engines.split(",")
-    print("| | size | threads | " + " | ".join(names) + " | of the best peer's |")
-    print("|---" * (len(names) + 4) + "|")
+    heading = "| | size | threads | " + " | ".join(names) + " | of the best peer's | limit | over the limit |\n" + "|---" * (len(names) + 6) + "|"
+    print(heading)
+    distances = []
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"
         for threads in map(int, arguments.threads.split(",")):
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads] if threads == 1 else range(os.cpu_count()))
-            for name, (make, sizes) in CASES.items():
+            for name, (make, sizes, get_parts) in CASES.items():
                 if arguments.only not in name:
                     continue
                 onnx.save(make(), path)
@@ -228,7 +301,13 @@ def main():
                     others = [value for engine, value in best.items() if engine != "freestone"]
                     ratio = f"{best['freestone'] / min(others):.2f}" if others else ""
                     figures = " | ".join(f"{best[engine]:.3f}" if engine in best else "" for engine in names)
-                    print(f"| {name} | {size} | {threads} | {figures} | {ratio} |", flush=True)
+                    limit = limits.get_limit(get_parts(feeds), threads)
+                    over = f"{best['freestone'] / limit:.2f}" if limit and "freestone" in best else ""
+                    print(f"| {name} | {size} | {threads} | {figures} | {ratio} | {limit:.3f} | {over} |", flush=True)
+                if "blocks" in name and "freestone" in names:
+                    distances.append(tell_distance(threads))
+    if arguments.most_over is not None and max(distances, default=0) > arguments.most_over:
+        sys.exit(f"{max(distances):.1f} % above the work that is executed, more than {arguments.most_over} %")
 
 
 if __name__ == "__main__":
