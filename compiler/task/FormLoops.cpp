@@ -173,7 +173,7 @@ void PhaseFormer::placeKept(tile::BranchOp branch) {
   TurnMemory memory = turns.lookup(operand);
   if (!memory.now) {
     memory.number = numFollowed++;
-    graph::TensorType slice = runTimeSizes.getGreatest({operand.getType(), result.getType()});
+    Type slice = result.getType();
     Type both = stack(slice, sym::Expr::constant(branch.getContext(), 2));
     BufferOp buffer = addBuffer(BufferKind::arena, "", both, branch.getLoc());
     auto addSlice = [&](int64_t shift) {

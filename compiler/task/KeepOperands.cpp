@@ -83,9 +83,13 @@ bool Keeper::keep(tile::BranchOp branch) {
         continue;
       unsigned captured = argument.getArgNumber() - first;
       Value operand = branch.getCaptured()[captured], result = branch->getResult(number);
-      if (getMemory(operand) != tile::getAliased(operand) || operand.getType() != result.getType() ||
-          getMemory(operand).getType() != result.getType() || returned.get().getType() != result.getType() ||
-          !mayTurn(getMemory(operand)) || !mayTurn(result) || !isLastReader(branch, operand))
+      auto memory = cast<graph::TensorType>(getMemory(operand).getType()),
+           type = cast<graph::TensorType>(result.getType());
+      bool isAsLarge = memory.getElementType() == type.getElementType() &&
+                       tile::getStorageElements(memory) == tile::getStorageElements(type);
+      if (getMemory(operand) != tile::getAliased(operand) || operand.getType() != type ||
+          returned.get().getType() != type || !isAsLarge || !mayTurn(getMemory(operand)) || !mayTurn(result) ||
+          !isLastReader(branch, operand))
         continue;
       setKept(branch, {number, captured, isThen});
       side.setResultAttr(number, keptAttr, UnitAttr::get(branch.getContext()));

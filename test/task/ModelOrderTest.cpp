@@ -88,6 +88,30 @@ const char *const byData = R"(
     }>
   })";
 
+/// Blocks that data leave out, on either side of a branch, and whose operands stay where they lie then.
+const char *const blocks = R"(
+  blocks (float[n, 64] x, float[64, 64] w, bool a, bool b, bool c) => (float[n, 64] y) {
+    s = Tanh(x)
+    first = If(a) <then_branch = make () => (float[n, 64] made) {
+        product = MatMul(s, w)
+        made = Add(product, s)
+      }, else_branch = keep () => (float[n, 64] kept) {
+        kept = Identity(s)
+      }>
+    second = If(b) <then_branch = keepSecond () => (float[n, 64] keptSecond) {
+        keptSecond = Identity(first)
+      }, else_branch = makeSecond () => (float[n, 64] madeSecond) {
+        productSecond = MatMul(first, w)
+        madeSecond = Tanh(productSecond)
+      }>
+    third = If(c) <then_branch = makeThird () => (float[n, 64] madeThird) {
+        madeThird = MatMul(second, w)
+      }, else_branch = keepThird () => (float[n, 64] keptThird) {
+        keptThird = Identity(second)
+      }>
+    y = Sin(third)
+  })";
+
 std::vector<int64_t> without(ArrayRef<int64_t> edges, int64_t edge) {
   std::vector<int64_t> others;
   llvm::copy_if(edges, std::back_inserter(others), [&](int64_t other) { return other != edge; });
@@ -286,7 +310,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ModelOrder,
                                          Model{"gpt_unoptimized", false}, Model{"mlp", true}, Model{"cnn", true},
                                          Model{"gpt", true}, Model{"nested_loops", false, loops},
                                          Model{"nested_loops", true, loops}, Model{"recurrent", false, recurrent},
-                                         Model{"recurrent", true, recurrent}, Model{"sizes_by_data", false, byData}),
+                                         Model{"recurrent", true, recurrent}, Model{"sizes_by_data", false, byData}, Model{"blocks", false, blocks}),
                          [](const auto &test) {
                            return std::string(test.param.name) + (test.param.trains ? "_training" : "");
                          });

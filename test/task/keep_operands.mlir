@@ -4,7 +4,7 @@
 
 // OFF-NOT: kept
 // OFF-NOT: keeps
-// MARK: module attributes {tile.counters = {kept = 3 : i64}}
+// MARK: module attributes {tile.counters = {kept = 4 : i64}}
 
 // Nothing reads the operand of either branch behind it: both have slices of one buffer in turns, and the sides that
 // return the operand have no phase. The second branch keeps it on its first side. Who writes a slice comes after those
@@ -158,4 +158,38 @@ func.func @copied(%x: !graph.tensor<[n], f32> {graph.name = "x"}, %c: !graph.ten
   } : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
   %z = tile.branch %c then @some_of_output else @none_of_output(%h) : (!graph.tensor<[], i1>, !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
   return %y, %z : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
+}
+
+// The operand may have been made in another shape.
+// MARK-LABEL:  func.func private @none_of_reshaped
+// MARK-NOT:      tile.compute
+// MARK:          return
+// CHECK-LABEL: task.program @reshaped
+// CHECK:         task.view {{.*}} turn 0 rotate 2 step 16*n : !graph.tensor<[2, n, 4], f32> -> !graph.tensor<[n, 4], f32>
+func.func private @some_of_reshaped(%x: !graph.tensor<[n, 4], f32>) -> !graph.tensor<[n, 4], f32> {
+  %y = tile.compute [n, 4] [parallel, parallel] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) {
+  ^bb0(%a: f32):
+    %s = arith.addf %a, %a : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[n, 4], f32>) -> !graph.tensor<[n, 4], f32>
+  return %y : !graph.tensor<[n, 4], f32>
+}
+func.func private @none_of_reshaped(%x: !graph.tensor<[n, 4], f32>) -> !graph.tensor<[n, 4], f32> {
+  return %x : !graph.tensor<[n, 4], f32>
+}
+func.func @reshaped(%x: !graph.tensor<[4*n], f32> {graph.name = "x"}, %c: !graph.tensor<[], i1> {graph.name = "c"})
+    -> (!graph.tensor<[n, 4], f32> {graph.name = "y"}) {
+  %h = tile.compute [4*n] [parallel] ins(%x : affine_map<(d0) -> (d0)>) {
+  ^bb0(%a: f32):
+    %s = math.absf %a : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[4*n], f32>) -> !graph.tensor<[4*n], f32>
+  %g = graph.reshape %h : !graph.tensor<[4*n], f32> -> !graph.tensor<[n, 4], f32>
+  %r = tile.branch %c then @some_of_reshaped else @none_of_reshaped(%g) : (!graph.tensor<[], i1>, !graph.tensor<[n, 4], f32>) -> !graph.tensor<[n, 4], f32>
+  %y = tile.compute [n, 4] [parallel, parallel] ins(%r : affine_map<(d0, d1) -> (d0, d1)>) {
+  ^bb0(%a: f32):
+    %s = arith.mulf %a, %a : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[n, 4], f32>) -> !graph.tensor<[n, 4], f32>
+  return %y : !graph.tensor<[n, 4], f32>
 }
