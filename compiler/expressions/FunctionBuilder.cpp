@@ -197,11 +197,29 @@ void FunctionBuilder::substitute(StringRef symbol, Expr replacement, const Twine
   });
 }
 
+/// The largest factor of each symbol of which a size of an input is a multiple.
+static llvm::StringMap<int64_t> getUnits(mlir::func::FuncOp func) {
+  llvm::StringMap<int64_t> units;
+  for (mlir::Type type : func.getArgumentTypes())
+    for (Expr size : cast<graph::TensorType>(type).getShape())
+      if (auto multiple = size.asMultiple(); multiple && multiple->second > 1)
+        units[multiple->first] = std::max(units[multiple->first], multiple->second);
+  return units;
+}
+
 void FunctionBuilder::recordSizes() {
   SmallVector<mlir::NamedAttribute> symbols, elements;
   SmallVector<mlir::Attribute> definitions;
+  llvm::StringMap<int64_t> units = getUnits(func);
   for (const auto &[name, symbol] : facts.symbols()) {
-    symbols.push_back(getNamedAttr(name, sym::SymbolBoundsAttr::get(getContext(), symbol.bounds)));
+    // What is a multiple of many is about as large as other sizes.
+    constexpr int64_t typical = 128;
+    std::optional<int64_t> hint;
+    if (auto unit = units.find(name); unit != units.end()) {
+      int64_t step = symbol.bounds.multipleOf, parts = std::max<int64_t>(1, typical / unit->second / step);
+      hint = std::clamp(parts * step, symbol.bounds.range.lo, symbol.bounds.range.hi);
+    }
+    symbols.push_back(getNamedAttr(name, sym::SymbolBoundsAttr::get(getContext(), symbol.bounds, hint)));
     if (symbol.origin == SymbolOrigin::Element)
       elements.push_back(getNamedAttr(name, getDenseI64ArrayAttr({symbol.input, symbol.element})));
     if (symbol.origin == SymbolOrigin::Definition)

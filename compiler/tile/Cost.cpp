@@ -93,26 +93,11 @@ bool isWeightOnly(ComputeOp op) {
   return llvm::all_of(op.getOperands(), [](Value operand) { return isWeightOnly(operand); });
 }
 
-/// The largest factor of each symbol of which a size of an argument is a multiple.
-static llvm::StringMap<int64_t> getUnits(func::FuncOp function) {
-  llvm::StringMap<int64_t> units;
-  for (Type type : function.getArgumentTypes())
-    for (Expr size : cast<graph::TensorType>(type).getShape())
-      if (auto multiple = size.asMultiple(); multiple && multiple->second > 1)
-        units[multiple->first] = std::max(units[multiple->first], multiple->second);
-  return units;
-}
-
 TypicalSizes::TypicalSizes(Operation *op) {
   auto function = dyn_cast<func::FuncOp>(op);
   if (!function)
     function = op->getParentOfType<func::FuncOp>();
-  if (!function)
-    return;
-  // What is a multiple of many is as large as other sizes.
-  for (const auto &unit : getUnits(function))
-    sizes[unit.first()] = std::max<int64_t>(1, typicalSize / unit.second);
-  auto symbols = function->getAttrOfType<DictionaryAttr>("graph.symbols");
+  auto symbols = function ? function->getAttrOfType<DictionaryAttr>("graph.symbols") : DictionaryAttr();
   if (!symbols)
     return;
   for (NamedAttribute symbol : symbols)
@@ -121,9 +106,7 @@ TypicalSizes::TypicalSizes(Operation *op) {
       int64_t least = std::max<int64_t>(range.lo, 0);
       if (!known.getHint() && least <= typicalSize && range.hi == sym::Interval::size().hi)
         continue;
-      auto unit = sizes.find(symbol.getName());
-      int64_t typical = unit == sizes.end() ? typicalSize : unit->second;
-      sizes[symbol.getName()] = known.getHint().value_or(std::clamp(typical, least, std::max(range.hi, least)));
+      sizes[symbol.getName()] = known.getHint().value_or(std::clamp(typicalSize, least, std::max(range.hi, least)));
     }
 }
 

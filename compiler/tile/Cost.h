@@ -32,7 +32,7 @@ bool isWeightOnly(ComputeOp op);
 bool isWeightOnly(mlir::Value tensor);
 
 /// Typical values of run-time sizes, for comparing bytes: the function's hint for a symbol, else a typical size within
-/// its bounds, or the part of it where arguments have sizes that are multiples of the symbol.
+/// its bounds.
 class TypicalSizes {
 public:
   /// Without any knowledge of sizes.
