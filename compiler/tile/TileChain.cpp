@@ -5,6 +5,7 @@
 #include "compiler/plan/Traffic.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/TileWindow.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace freestone;
@@ -54,8 +55,28 @@ static int64_t getRowUnit(const ChainForm &form, const DeviceDescription &device
   return 1;
 }
 
+/// The seconds for which workers, all together, have no tile of a single picture, where pictures are counted by a run.
+static double getIdleSeconds(const ChainForm &form, const ChainTiles &tiles, const DeviceDescription &device,
+                             llvm::function_ref<double(Expr)> valueOf) {
+  // With more workers than that, operators apart leave some idle too.
+  double workers = std::min(16u, device.units);
+  llvm::SetVector<StringAttr> ofImages;
+  form.stages.back().getNumImages().collectSymbols(ofImages);
+  auto valueOfOne = [&](Expr size) {
+    return valueOf(size.substitute([&](StringRef symbol) -> std::optional<Expr> {
+      bool isCount = ofImages.contains(StringAttr::get(size.context(), symbol));
+      return isCount ? std::optional(Expr::constant(size.context(), 1)) : std::nullopt;
+    }));
+  };
+  double points = 0, number = std::max(1.0, valueOfOne(tiles.tiles));
+  for (const ChainStage &stage : form.stages)
+    points += countPoints(stage, valueOfOne);
+  double turns = std::ceil(number / workers);
+  return (workers * turns / number - 1) * points / (partOfPeak * device.getMultiplyAdds(32));
+}
+
 /// The cost of a chain with all edges at one level; rows are kept where that is faster than to compute them again.
-static ChainCost estimate(const ChainForm &form, size_t level, const DeviceDescription &device,
+static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, const DeviceDescription &device,
                           llvm::function_ref<double(Expr)> valueOf) {
   ChainCost cost;
   size_t count = form.stages.size() - 1;
@@ -70,11 +91,12 @@ static ChainCost estimate(const ChainForm &form, size_t level, const DeviceDescr
   };
   for (unsigned edge = 0; edge < count; ++edge)
     cost.edges.push_back(getEdge(edge, true));
-  cost.rowUnit = getRowUnit(form, device);
+  cost.rowUnit = rowUnit;
   // Enough for all workers of the device, some of which may be late.
   cost.leastTiles = std::clamp<int64_t>(4 * device.units, 8, 64);
   ChainTiles tiles = ChainTiles::get(form, cost.edges, cost.rowUnit, cost.leastTiles);
   double step = std::max(1.0, valueOf(tiles.rowStep)), number = std::max(1.0, valueOf(tiles.tiles));
+  cost.seconds += getIdleSeconds(form, tiles, device, valueOf);
   double slabs = 0;
   for (unsigned edge = 0; edge < count; ++edge)
     slabs += valueOf(tiles.between[edge]) * 4;
@@ -113,10 +135,16 @@ ChainCost tile::chooseEdges(const ChainForm &form, const DeviceDescription &devi
                             llvm::function_ref<double(Expr)> valueOf) {
   std::optional<ChainCost> best;
   size_t last = std::min<size_t>(2, device.memoryLevels.size());
-  for (size_t level = 1; level <= last; ++level) {
-    ChainCost cost = estimate(form, level, device, valueOf);
-    if ((cost.fits || level == last) && (!best || cost.seconds < best->seconds))
-      best = std::move(cost);
-  }
+  SmallVector<int64_t> rowUnits = {getRowUnit(form, device)};
+  // Few rows are divided among the workers, though registers would hold more of them.
+  auto share = static_cast<int64_t>(std::ceil(valueOf(form.stages.back().getRows()) / std::max(1u, device.units)));
+  if (share >= 1 && share < rowUnits.front())
+    rowUnits.push_back(share);
+  for (size_t level = 1; level <= last; ++level)
+    for (int64_t rowUnit : rowUnits) {
+      ChainCost cost = estimate(form, level, rowUnit, device, valueOf);
+      if ((cost.fits || level == last) && (!best || cost.seconds < best->seconds))
+        best = std::move(cost);
+    }
   return *best;
 }

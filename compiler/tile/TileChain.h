@@ -7,7 +7,8 @@
 namespace freestone::tile {
 
 /// What a chain takes beside the computation of its results, each once, in seconds of one worker: the transfers of its
-/// intermediates; and, in tiles, rows that are kept or computed again, operands that each tile reads, and calls.
+/// intermediates; in tiles, rows that are kept or computed again, operands that each tile reads, and calls; and workers
+/// that have no tile of a single picture.
 struct ChainCost {
   llvm::SmallVector<EdgeAttr> edges;
   int64_t rowUnit = 1, leastTiles = 1;
