@@ -221,7 +221,8 @@ void ContractionEmitter::emitBlock(Value block) {
   at.k = emission.multiply(block, depthStep);
   at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
   Value rowsStart = emission.multiply(select(keepsRows, block, zero), emission.multiply(rowStep, depthStep));
-  emitIf(rowsAreNew, [&] { packRows(emission, form, points, at, packedRows, rowsStart, height); });
+  emitIf(rowsAreNew,
+         [&] { packRows(emission, form, points, at, packedRows, rowsStart, height, kernelShape.getRows()); });
   if (!mayUpdate())
     return emitPanels(at, block, rowsStart);
   auto branch = scf::IfOp::create(builder, location, updatesRows, /*withElseRegion=*/true);
@@ -385,16 +386,14 @@ ContractionEmitter::RowsAhead ContractionEmitter::getAhead(const PackedBlock &co
 }
 
 void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
-  unsigned lanes = kernelShape.getLanes();
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
   Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
   emission.forRange(emission.getConstant(0), rows.count, 1, [&](Value row) {
     Value start = emission.add(panel, emission.multiply(row, emission.getConstant(width)));
-    emission.forRange(emission.getConstant(0), columns.count, lanes, [&](Value column) {
+    auto emitLanes = [&](Value column, unsigned lanes, Value mask) {
       Value sums = vector::LoadOp::create(builder, location, VectorType::get({lanes}, form.elementType), accumulators,
                                           emission.add(start, column));
-      LanePoints at{points.loops, points.outer, points.n, lanes,
-                    emission.getTailMask(lanes, emission.subtract(columns.count, column))};
+      LanePoints at{points.loops, points.outer, points.n, lanes, mask};
       at.positions.push_back({points.m, emission.add(rows.first, row)});
       at.positions.push_back({points.n, emission.add(columns.first, column)});
       if (isPanelled())
@@ -402,7 +401,8 @@ void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &colum
       Value ahead = emission.minimum(emission.add(row, emission.getConstant(tiles.tiling.getPrefetchRows())), lastRow);
       emitEpilogue(emission, form.compute, convertWidth(builder, location, sums, resultType), at,
                    Position{points.m, emission.add(rows.first, ahead)});
-    });
+    };
+    forPanelColumns(emission, columns.count, form.getExtent(form.n), kernelShape, emitLanes);
   });
 }
 

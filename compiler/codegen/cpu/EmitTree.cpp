@@ -256,7 +256,7 @@ void TreeEmitter::emitPack(tile::PackedAttr node, unsigned depth) {
     PackedBlock block{operand.free.first, operand.free.count, operand.depth.first, operand.depth.count};
     if (isRows)
       return packRows(emission, oriented, points, block, operand.memory, operand.start,
-                      getBlockHeight(emission, block.count, kernel.getRows(), 1));
+                      getBlockHeight(emission, block.count, kernel.getRows(), 1), kernel.getRows());
     emission.forRange(zero, operand.free.count, width, [&](Value column) {
       PackedBlock panel = block;
       panel.first = emission.add(operand.free.first, column);

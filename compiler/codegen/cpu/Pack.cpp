@@ -103,9 +103,9 @@ namespace {
 class RowPacker {
 public:
   RowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
-            Value memory, Value start)
+            Value memory, Value start, bool isOneVector)
       : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
-        block(block), memory(memory), start(start), lanes(points.lanes) {}
+        block(block), memory(memory), start(start), lanes(points.lanes), isOneVector(isOneVector) {}
 
   /// Vectors along k, for a single row.
   void packRow();
@@ -116,6 +116,8 @@ public:
 
 private:
   Value load(sym::Expr lane, Value row, Value step, Value mask);
+  Value getStoredMask(Value row);
+  void store(Value values, Value to, Value mask);
 
   Emission &emission;
   OpBuilder &builder;
@@ -125,6 +127,8 @@ private:
   const PackedBlock &block;
   Value memory, start;
   unsigned lanes;
+  /// Whether a vector has all rows of a block.
+  bool isOneVector;
 };
 
 } // namespace
@@ -133,6 +137,19 @@ Value RowPacker::load(sym::Expr lane, Value row, Value step, Value mask) {
   LanePoints at{points.loops, points.outer, lane, lanes, mask};
   at.positions.push_back({points.m, row});
   return loadFactor(emission, form, points, form.lhs, std::move(at), emission.add(block.k, step));
+}
+
+/// The lanes of a step that are stored; null for all. Steps are stored in order, so that lanes past the rows of a step
+/// are overwritten by the next one. Without AVX-512, masked stores are slow.
+Value RowPacker::getStoredMask(Value row) {
+  return isOneVector ? Value() : emission.getTailMask(lanes, emission.subtract(block.count, row));
+}
+
+void RowPacker::store(Value values, Value to, Value mask) {
+  if (mask)
+    vector::MaskedStoreOp::create(builder, location, memory, to, mask, values);
+  else
+    vector::StoreOp::create(builder, location, values, memory, to);
 }
 
 void RowPacker::packRow() {
@@ -148,7 +165,7 @@ void RowPacker::packColumns() {
       Value mask = emission.getTailMask(lanes, emission.subtract(block.count, row));
       Value values = load(points.m, emission.add(block.first, row), step, mask);
       Value to = emission.add(start, emission.add(emission.multiply(step, block.count), row));
-      vector::MaskedStoreOp::create(builder, location, memory, to, mask, values);
+      store(values, to, getStoredMask(row));
     });
   });
 }
@@ -156,7 +173,7 @@ void RowPacker::packColumns() {
 void RowPacker::packTransposed() {
   Value last = emission.subtract(emission.add(block.first, block.count), emission.getConstant(1));
   emission.forRange(emission.getConstant(0), block.count, lanes, [&](Value row) {
-    Value stored = emission.getTailMask(lanes, emission.subtract(block.count, row)), target = emission.add(start, row);
+    Value stored = getStoredMask(row), target = emission.add(start, row);
     // Places within a square, the same for all of them.
     SmallVector<Value> numbers, distances;
     for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -170,23 +187,26 @@ void RowPacker::packTransposed() {
       transposeSquare(builder, location, square);
       Value to = emission.multiply(step, block.count);
       for (auto [distance, values] : llvm::zip_equal(distances, square))
-        vector::MaskedStoreOp::create(builder, location, memory, emission.add(to, distance), stored, values);
+        store(values, emission.add(to, distance), stored);
     });
   });
 }
 
 void freestone::codegen::packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                  const PackedBlock &block, Value memory, Value start, Value height) {
+                                  const PackedBlock &block, Value memory, Value start, Value height,
+                                  int64_t mostHeight) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  // Where blocks fill half a vector, the lanes past the rows of the last step are within what may be written.
+  bool isOneVector = mostHeight <= points.lanes && 2 * mostHeight >= points.lanes;
   emission.forRange(zero, emission.ceilDivide(block.count, height), 1, [&](Value number) {
     Value distance = emission.multiply(number, height);
     PackedBlock rows = block;
     rows.first = emission.add(block.first, distance);
     rows.count = emission.minimum(height, emission.subtract(block.count, distance));
     RowPacker packer(emission, form, points, rows, memory,
-                     emission.add(start, emission.multiply(distance, block.depth)));
+                     emission.add(start, emission.multiply(distance, block.depth)), isOneVector);
     if (areRowsNeighbours(form, points))
       return packer.packColumns();
     Value isOne = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, rows.count, one);

@@ -12,10 +12,10 @@ struct PackedBlock {
 };
 
 /// Packs rows of A as the micro-kernel reads them, converted to the form's element type: blocks of `height` rows, each
-/// `memory[start + step * height + row]`; the last block has the rows that are left. One vector per row of a block may
-/// be written past the end.
+/// `memory[start + step * height + row]`; the last block has the rows that are left. A block has at most `mostHeight`
+/// rows, for each of which one vector may be written past the end.
 void packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-              const PackedBlock &block, mlir::Value memory, mlir::Value start, mlir::Value height);
+              const PackedBlock &block, mlir::Value memory, mlir::Value start, mlir::Value height, int64_t mostHeight);
 
 /// Packs a panel of B: `memory[start + step * width + column]`, with the method for its layout in memory. Columns past
 /// `count` have unspecified values.
