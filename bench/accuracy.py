@@ -4,7 +4,7 @@ Compiles each model of test/models once and runs that artifact at 13 sizes, agai
 --interpreter, the fp64 interpreter. The error is the largest difference relative to the largest magnitude of the
 output. Fails above 1e-4, and where the floating-point operations that the tiles executed, those between the
 contractions included, are more than 5 % away from what the contractions need at these sizes: nothing is padded to
-a bound. Beside it stands what vectors compute behind the ends of rows and columns and throw away: it is less the larger
+a bound. Transformed filters need fewer, so the model is then counted without them too. Beside it stands what vectors compute behind the ends of rows and columns and throw away: it is less the larger
 the sizes are.
 """
 
@@ -66,9 +66,11 @@ def main():
             continue
         model = workloads.filled_model(name, arguments.models)
         with tempfile.TemporaryDirectory() as folder:
-            artifact = f"{folder}/{name}.stone"
-            freestone_runtime.compile_model(model, artifact)
-            compiled = freestone_runtime.Model(artifact, arguments.threads)
+            def compiled_with(*options):
+                freestone_runtime.compile_model(model, f"{folder}/{name}.stone", *options)
+                return freestone_runtime.Model(f"{folder}/{name}.stone", arguments.threads)
+
+            compiled, direct = compiled_with(), None
             session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
             for workload in rows:
                 feeds = workload.feeds()
@@ -80,14 +82,21 @@ def main():
                 counters = compiled.counters()
                 share = counters.operations / workload.operations() - 1
                 padding = counters.padding_operations / workload.operations()
-                worst_share = max(worst_share, abs(share))
+                counted = share
+                if share < -OPERATIONS_LIMIT:
+                    direct = direct or compiled_with("--disable", "winograd")
+                    direct.run(feeds)
+                    counted = direct.counters().operations / workload.operations() - 1
+                worst_share = max(worst_share, abs(counted))
                 print(
                     f"{workload.name:24}",
                     *(f"{engine} {error:.1e}" for engine, error in errors.items()),
-                    f"operations {share:+.2%} padding {padding:.2%}",
+                    f"operations {share:+.2%}" + (f", direct {counted:+.2%}" if direct else "") + f" padding {padding:.2%}",
                     flush=True,
                 )
-            compiled.close()
+            for each in (compiled, direct):
+                if each:
+                    each.close()
     print(f"largest relative error {worst:.1e}, limit {LIMIT:.0e}; each model was compiled once")
     print(f"executed operations at most {worst_share:.2%} from the formula, limit {OPERATIONS_LIMIT:.0%}")
     return 0 if worst <= LIMIT and worst_share <= OPERATIONS_LIMIT else 1
