@@ -217,7 +217,9 @@ void FunctionBuilder::recordSizes() {
     std::optional<int64_t> hint;
     if (auto unit = units.find(name); unit != units.end()) {
       int64_t step = symbol.bounds.multipleOf, parts = std::max<int64_t>(1, typical / unit->second / step);
-      hint = std::clamp(parts * step, symbol.bounds.range.lo, symbol.bounds.range.hi);
+      // Elsewhere than a typical size may be, nothing is known to be typical.
+      if (parts * step >= symbol.bounds.range.lo && parts * step <= symbol.bounds.range.hi)
+        hint = parts * step;
     }
     symbols.push_back(getNamedAttr(name, sym::SymbolBoundsAttr::get(getContext(), symbol.bounds, hint)));
     if (symbol.origin == SymbolOrigin::Element)

@@ -81,7 +81,8 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   if (form.mayBeInPlace())
     tiles.pictureStride = getStrides(contraction.compute, form.picture)->strides[contraction.k.front()];
   tiles.offsets = planes * (layout ? 1 : form.taps);
-  tiles.sums = panelStep * tiles.rowStep * tiles.pixelStep * width + lanes * width;
+  // Transformed products become sums panel by panel.
+  tiles.sums = (layout ? constant(1) : panelStep) * tiles.rowStep * tiles.pixelStep * width + lanes * width;
   tiles.square = constant(lanes * lanes);
   if (!layout)
     return tiles;
