@@ -7,6 +7,9 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
 
@@ -85,26 +88,25 @@ cache::Entry Compiler::compile(const std::string &model, const std::string &trai
              [](const compilation::Order &order) { return compilation::obtain(order); });
 }
 
-/// Copies within the file system if it can; false if it can't write all bytes.
+/// Shares the blocks where the file system can; else writes pieces of a huge page, so that the system keeps, and maps,
+/// huge pages. False if not all bytes can be written.
 static bool copyBytes(int from, int to, uint64_t bytes) {
-  off_t position = 0;
-  while (bytes > 0) {
-    ssize_t copied = copy_file_range(from, &position, to, nullptr, bytes, 0);
-    if (copied < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)) {
-      char buffer[1 << 16];
-      copied = pread(from, buffer, std::min<uint64_t>(bytes, sizeof(buffer)), position);
-      if (copied > 0)
-        copied = write(to, buffer, static_cast<size_t>(copied));
-      position += std::max<ssize_t>(copied, 0);
-    }
-    // The entry is truncated, which no call reported.
-    if (copied == 0)
-      errno = EIO;
-    if (copied <= 0)
-      return false;
-    bytes -= static_cast<uint64_t>(copied);
-  }
-  return true;
+  if (ioctl(to, FICLONE, from) == 0)
+    return ftruncate(to, static_cast<off_t>(bytes)) == 0;
+  constexpr uint64_t hugePage = uint64_t(2) << 20;
+  void *source = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, from, 0);
+  if (source == MAP_FAILED)
+    return false;
+  uint64_t copied = 0;
+  for (ssize_t count = 1; copied < bytes && count > 0; copied += std::max<ssize_t>(count, 0))
+    do
+      count = write(to, static_cast<const char *>(source) + copied,
+                    std::min(bytes - copied, hugePage - copied % hugePage));
+    while (count < 0 && errno == EINTR);
+  int code = errno;
+  munmap(source, bytes);
+  errno = code;
+  return copied == bytes;
 }
 
 /// Copies the payload of an entry, under a temporary name until it is complete.

@@ -1,13 +1,16 @@
 #include "runtime/platform/File.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <sstream>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
 
@@ -34,16 +37,42 @@ private:
   int number;
 };
 
-bool writeAll(int file, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = write(file, bytes.data(), bytes.size());
+bool writeAll(int file, std::span<iovec> pieces) {
+  while (!pieces.empty()) {
+    ssize_t written = writev(file, pieces.data(), static_cast<int>(pieces.size()));
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0)
       return false;
-    bytes = bytes.subspan(written);
+    for (; !pieces.empty() && static_cast<size_t>(written) >= pieces.front().iov_len; pieces = pieces.subspan(1))
+      written -= static_cast<ssize_t>(pieces.front().iov_len);
+    if (!pieces.empty()) {
+      pieces.front().iov_base = static_cast<uint8_t *>(pieces.front().iov_base) + written;
+      pieces.front().iov_len -= written;
+    }
   }
   return true;
+}
+
+/// Writes a huge page at a time, so that the system keeps, and maps, the file in huge pages.
+bool writeAll(int file, std::span<const std::span<const uint8_t>> pieces) {
+  constexpr size_t hugePage = size_t(2) << 20, mostPieces = IOV_MAX;
+  std::vector<iovec> page;
+  size_t room = hugePage;
+  for (std::span<const uint8_t> piece : pieces)
+    while (!piece.empty()) {
+      size_t bytes = std::min(room, piece.size());
+      page.push_back({const_cast<uint8_t *>(piece.data()), bytes});
+      piece = piece.subspan(bytes);
+      room -= bytes;
+      if (room > 0 && page.size() < mostPieces)
+        continue;
+      if (!writeAll(file, page))
+        return false;
+      page.clear();
+      room = room > 0 ? room : hugePage;
+    }
+  return writeAll(file, page);
 }
 
 } // namespace
@@ -61,6 +90,7 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
   void *address = mmap(nullptr, properties.st_size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED)
     return ioError("can't map", path);
+  madvise(address, properties.st_size, MADV_HUGEPAGE); // pages that are read from the disk are huge ones
   mapped.address = static_cast<const uint8_t *>(address);
   mapped.size = properties.st_size;
   return mapped;
@@ -90,10 +120,7 @@ static Status writePlainly(const std::string &path, std::span<const std::span<co
   FileDescriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
   if (file.get() < 0)
     return ioError("can't open", path);
-  for (std::span<const uint8_t> piece : pieces)
-    if (!writeAll(file.get(), piece))
-      return ioError("can't write", path);
-  return {};
+  return writeAll(file.get(), pieces) ? Status() : ioError("can't write", path);
 }
 
 Status platform::writeFileAtomically(const std::string &path, std::span<const std::span<const uint8_t>> pieces) {
@@ -104,9 +131,7 @@ Status platform::writeFileAtomically(const std::string &path, std::span<const st
   FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (file.get() < 0)
     return ioError("can't create", temporary);
-  for (std::span<const uint8_t> piece : pieces) {
-    if (writeAll(file.get(), piece))
-      continue;
+  if (!writeAll(file.get(), pieces)) {
     Status status = ioError("can't write", temporary);
     unlink(temporary.c_str());
     return status;
