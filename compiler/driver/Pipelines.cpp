@@ -48,6 +48,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   // An invalid target is refused where code is made for it.
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {
     layouts.columns = device->getPanelWidth(32);
+    layouts.pairs = switches.dotProducts && device->pairUnit != WordUnit::none;
     layouts.cacheBytes = device->getL2Bytes();
     layouts.stepsPerByte = device->getMultiplyAdds(32) / device->getMemoryBandwidth();
     fusion.cacheBytes = device->getL2Bytes();

@@ -116,11 +116,11 @@ std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
   factors.areIntegers = elementType.isInteger(32);
   if (!factors.areIntegers && !elementType.isF32())
     return std::nullopt;
-  std::optional<ByteWindow> window = factors.areIntegers ? getByteWindow() : std::nullopt;
+  bool hasWindow = getWordWindow().has_value();
   for (bool isLhs : {true, false}) {
     Value factor = isLhs ? lhs : rhs;
     std::optional<unsigned> input = getInput(factor);
-    bool mayHaveFill = !isLhs && window;
+    bool mayHaveFill = !isLhs && hasWindow;
     if (!input || (compute.getFill(*input) && !mayHaveFill) || compute.getInputType(*input).getLayout())
       return std::nullopt;
     if (!factors.areIntegers) {
@@ -250,18 +250,17 @@ static std::optional<int64_t> countSteps(ArrayRef<Expr> extents, int64_t most) {
   return steps;
 }
 
-/// Whether all that can be out of bounds are coordinates of columns, whose neighbours are 0 or `stride` apart, and of
-/// inner steps of k.
-static bool isCheckedByColumns(ContractionForm &form, unsigned input, int64_t stride) {
-  ComputeOp compute = form.compute;
+/// Whether all that can be out of bounds are coordinates of positions, whose neighbours are 0 or `stride` apart, and of
+/// taps: all loops of `steps` but the outermost one.
+static bool isCheckedByPositions(ComputeOp compute, unsigned input, ArrayRef<unsigned> positions,
+                                 ArrayRef<unsigned> steps, int64_t stride) {
   for (auto [index, extent] : llvm::zip_equal(getIndices(compute, input), compute.getInputType(input).getShape())) {
     std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
     if (!coordinate)
       return false;
-    Expr alongRow = coordinate->strides[form.n.back()];
+    Expr alongRow = coordinate->strides[positions.back()];
     if (compute.getFill(input) && isChecked(compute, index, extent) &&
-        (!coordinate->strides[form.k.front()].isConstant(0) ||
-         !(alongRow.isConstant(0) || alongRow.isConstant(stride))))
+        (!coordinate->strides[steps.front()].isConstant(0) || !(alongRow.isConstant(0) || alongRow.isConstant(stride))))
       return false;
   }
   return true;
@@ -278,25 +277,39 @@ std::optional<int64_t> ContractionForm::getWindowTaps() {
   if (!linear || !linear->strides[n.back()].isConstant(1) || (!compute.getFill(input) && n.size() == 1))
     return std::nullopt;
   std::optional<int64_t> taps = countSteps(getExtents(ArrayRef(k).drop_front()), mostTaps);
-  return taps && isCheckedByColumns(*this, input, 1) ? taps : std::nullopt;
+  return taps && isCheckedByPositions(compute, input, n, k, 1) ? taps : std::nullopt;
 }
 
-std::optional<ByteWindow> ContractionForm::getByteWindow() {
+/// Whether words are made of elements of a type, summed in another one.
+static bool areOfWords(Type element, Type sum) {
+  return sum.isInteger(32) ? element.getIntOrFloatBitWidth() == 8 : sum.isF32() && element.isBF16();
+}
+
+std::optional<WordWindow> ContractionForm::getWordWindow() {
   std::optional<unsigned> input = getInput(rhs);
-  if (!input || k.empty() || !elementType.isInteger(32))
+  if (!input || k.empty() || n.empty())
     return std::nullopt;
   graph::TensorType type = compute.getInputType(*input);
   std::optional<LinearIndex> linear = type.getLayout() ? std::nullopt : getStrides(compute, *input);
-  std::optional<int64_t> stride = linear ? linear->strides[n.back()].asConstant() : std::nullopt;
-  if (!stride || *stride < 1 || *stride > ByteWindow::mostStride ||
-      getStorageType(type.getElementType()).getIntOrFloatBitWidth() != 8)
+  if (!linear || !areOfWords(getStorageType(type.getElementType()), elementType))
     return std::nullopt;
-  // Rows of columns that go on are read as they are.
-  if (!compute.getFill(*input) && n.size() == 1 && *stride == 1)
-    return std::nullopt;
-  std::optional<int64_t> taps = countSteps(getExtents(ArrayRef(k).drop_front()), ByteWindow::mostTaps);
-  return taps && isCheckedByColumns(*this, *input, *stride) ? std::optional(ByteWindow{*input, *taps, *stride})
-                                                            : std::nullopt;
+  for (bool isAlongDepth : {false, true}) {
+    ArrayRef<unsigned> positions = isAlongDepth ? k : n, steps = isAlongDepth ? n : k;
+    std::optional<int64_t> stride = linear->strides[positions.back()].asConstant();
+    if (!stride || *stride < 1 || *stride > WordWindow::mostStride ||
+        !isCheckedByPositions(compute, *input, positions, steps, *stride))
+      continue;
+    // Rows that go on are read as they are.
+    if (!compute.getFill(*input) && positions.size() == 1 && *stride == 1)
+      continue;
+    // A vector of positions is as long as a group's steps are: those of bf16. What follows the last step is zero.
+    TypedAttr fill = compute.getFill(*input);
+    bool fits = isAlongDepth ? elementType.isF32() && (!fill || cast<FloatAttr>(fill).getValue().isZero())
+                             : countSteps(getExtents(steps.drop_front()), WordWindow::mostTaps).has_value();
+    if (fits)
+      return WordWindow{*input, *stride, isAlongDepth};
+  }
+  return std::nullopt;
 }
 
 std::optional<SmallVector<Expr>> freestone::tile::getLoopsAt(ComputeOp consumer, Value producer,

@@ -29,16 +29,17 @@ struct StreamedInput {
   sym::Expr stride;
 };
 
-/// The vector operand of a convolution of bytes: a window that moves over rows of memory.
-struct ByteWindow {
-  /// The greatest distance of neighbouring columns in memory.
+/// The vector operand of a convolution of elements that words are made of (8-bit integers, bf16), or of the gradient of
+/// its weights: a window that moves over rows of memory.
+struct WordWindow {
+  /// The greatest distance of neighbouring positions in memory.
   static constexpr int64_t mostStride = 4;
   static constexpr int64_t mostTaps = 256;
   unsigned input;
-  /// The number of inner steps of k for each outermost step.
-  int64_t taps;
-  /// Elements from one column to the next within a row.
+  /// Elements from one position to the next within a row.
   int64_t stride;
+  /// Whether positions are steps of k, and taps columns (of a gradient); otherwise positions are columns.
+  bool isAlongDepth;
 };
 
 /// A contraction in the form of the emitter: for every point of `outer`, C[m, n] = sum over k of A[m, k] * B[k, n].
@@ -81,9 +82,9 @@ struct ContractionForm {
   /// memory (a convolution of unit stride); else nothing. Columns are then contiguous up to the end of a row, and only
   /// the inner loops of k reach out of bounds.
   std::optional<int64_t> getWindowTaps();
-  /// The vector operand as bytes under a window, of which only columns and the inner loops of k reach out of bounds;
-  /// nothing if it is no such operand, or if its columns have no rows, ends or strides.
-  std::optional<ByteWindow> getByteWindow();
+  /// The vector operand as elements of words under a window, of which only positions and taps reach out of bounds;
+  /// nothing if it is no such operand, or if its positions have no rows, ends or strides.
+  std::optional<WordWindow> getWordWindow();
 };
 
 /// The loop positions at which `consumer` reads the element of `producer` at `indices`. Nothing unless it reads only

@@ -1,6 +1,7 @@
 #include "compiler/tile/Passes.h"
 
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/ContractionForm.h"
 #include "compiler/plan/ConvolutionForm.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/Cost.h"
@@ -47,6 +48,7 @@ private:
   void chooseIn(func::FuncOp function);
   bool isConvolution(ComputeOp op);
   bool isWorthPackingInRun(ComputeOp op, const ContractionDims &dims);
+  bool readsFiltersAstride(ComputeOp op, const ContractionDims &dims);
   Attribute chooseForConvolution(ComputeOp op, const PackedOrder &order);
   void pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout);
   Value makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, ArrayRef<Expr> shape, Attribute layout);
@@ -110,6 +112,26 @@ bool ChooseLayouts::isWorthPackingInRun(ComputeOp op, const ContractionDims &dim
   return !count || *count >= fewestPixels;
 }
 
+/// Whether dot products of pairs, under a window, read filters whose steps are no neighbours in memory, such as those
+/// of a gradient: rows of A would be gathered again for each picture.
+bool ChooseLayouts::readsFiltersAstride(ComputeOp op, const ContractionDims &dims) {
+  std::optional<ContractionForm> form = pairs && inRuns ? ContractionForm::get(op) : std::nullopt;
+  std::optional<WordWindow> window = form ? form->getWordWindow() : std::nullopt;
+  if (!window || window->isAlongDepth || dims.m.size() != 1)
+    return false;
+  std::optional<DotProductFactors> factors = form->getDotProductFactors();
+  std::optional<LinearIndex> linear = getStrides(op, dims.lhs);
+  if (!factors || factors->areIntegers || !linear)
+    return false;
+  Expr distance = Expr::constant(&getContext(), 1);
+  for (unsigned loop : llvm::reverse(form->k)) {
+    if (linear->strides[loop] != distance)
+      return true;
+    distance = distance * op.getExtents()[loop];
+  }
+  return false;
+}
+
 /// Panels of the weights, or of what they are transformed to.
 Attribute ChooseLayouts::chooseForConvolution(ComputeOp op, const PackedOrder &order) {
   int64_t outputs = 0;
@@ -131,6 +153,10 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
   });
   for (ComputeOp op : contractions) {
     ContractionDims dims = *getContractionDims(op);
+    if (readsFiltersAstride(op, dims)) {
+      pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true), /*layout=*/{});
+      continue;
+    }
     // The micro-kernels read packed panels of f32 only; narrower types are read element by element.
     if (!op.getResultType(0).getElementType().isF32() || dims.accumulate != Accumulate::multiplyAdd)
       continue;
@@ -190,24 +216,29 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
   count(getOperation(), "packed", 1);
 }
 
-/// Of a weight this is hoisted to @init; what the run brings is packed right before its first use.
+/// Of a weight this is hoisted to @init; what the run brings is packed right before its first use. Without a layout,
+/// only the order changes.
 Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, ArrayRef<Expr> shape,
                                  Attribute layout) {
   OpBuilder builder(&getContext());
   Location location = source.getLoc();
   auto type = graph::TensorType::get(&getContext(), shape, graph::getElementType(source), layout);
-  if (!isWeightOnly(source)) {
+  bool isOfWeight = isWeightOnly(source);
+  if (isOfWeight)
+    builder.setInsertionPointAfterValue(source);
+  else
     builder.setInsertionPoint(source.getParentBlock()->findAncestorOpInBlock(*user));
+  if (!isOfWeight)
+    count(getOperation(), "packed_in_runs", 1);
+  if (!isOfWeight && layout) {
     auto transformed = dyn_cast<WinogradAttr>(layout);
     FailureOr<ComputeOp> stored =
         transformed ? storeTransformed(builder, location, source, indices, shape, transformed)
                     : storePanels(builder, location, source, indices, shape, cast<PanelsAttr>(layout));
     if (failed(stored))
       return {};
-    count(getOperation(), "packed_in_runs", 1);
     return ViewOp::create(builder, location, type, stored->getResult(0));
   }
-  builder.setInsertionPointAfterValue(source);
   ComputeBuilder copy(builder, location, shape);
   if (indices != ArrayRef(copy.parallelLoops()) || graph::getShape(source) != shape) {
     unsigned operand = copy.read(source, indices);
@@ -217,7 +248,7 @@ Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> in
       return {};
     source = ordered->getResult(0);
   }
-  return PackOp::create(builder, location, type, source);
+  return layout ? PackOp::create(builder, location, type, source).getResult() : source;
 }
 
 } // namespace

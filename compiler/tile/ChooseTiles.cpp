@@ -114,14 +114,14 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("convolutions");
       return tile::tileConvolution(*convolution, device, /*isStage=*/runsOfStage != nullptr);
     }
+    bool hasDotProducts = form && dotProducts && tile::isDotProductContraction(*form, device);
     std::optional<tile::WeightGradientForm> gradient;
-    if (form && weightGradients && !runsOfStage)
+    if (form && weightGradients && !runsOfStage && !hasDotProducts)
       gradient = tile::WeightGradientForm::get(form->compute);
     if (gradient) {
       count("weight_gradients");
       return tile::tileWeightGradient(*gradient, device);
     }
-    bool hasDotProducts = form && dotProducts && tile::isDotProductContraction(*form, device);
     std::optional<tile::WindowForm> window;
     // Words of bytes are summed four at a time, few channels or not.
     if (windows && !(hasDotProducts && form->elementType.isInteger(32)))

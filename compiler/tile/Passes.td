@@ -284,7 +284,8 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
     A weight that is the vector operand of a contraction is packed into panels along its columns, that of a convolution
     along its output channels. All that depends on weights alone (packing, casts, folded scales) is computed by @init,
     whose arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both. Weights
-    of convolutions of many pixels that are arguments are packed in the run, counted as `packed_in_runs`. Filters of
+    of convolutions of many pixels that are arguments are packed in the run, counted as `packed_in_runs`; so are filters
+    that dot products of bf16 would gather, which are put in order. Filters of
     3 x 3 taps are transformed where that saves time, which is counted as `transformed`. Counts operands `packed`, those
     of convolutions of single taps as `pictures_in_place`, and values `hoisted`.
   }];
@@ -296,6 +297,7 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
                         "Convolutions of single taps, and products with a weight on the left, are such convolutions too">,
                  Option<"inRuns", "in-runs", "bool", "true",
                         "Convolutions' weights that a run brings are packed before their use">,
+                 Option<"pairs", "pairs", "bool", "false", "Words of two bf16 are summed by dot products">,
                  Option<"fewestPixels", "fewest-pixels", "int64_t", "128",
                         "Pixels of a convolution, at typical sizes, that packing its weights in each run is worth">,
                  Option<"transform", "transform", "bool", "true",

@@ -21,7 +21,7 @@ bool isByte(Value tensor) {
 
 /// The sizes of the filters' places; nothing where they are known only at run time or many.
 std::optional<SmallVector<int64_t>> getPlaces(graph::ConvolveOp op) {
-  constexpr int64_t mostTaps = tile::ByteWindow::mostTaps;
+  constexpr int64_t mostTaps = tile::WordWindow::mostTaps;
   SmallVector<int64_t> places;
   int64_t taps = 1;
   for (Expr size : graph::getShape(op.getKernel()).drop_front(2)) {
@@ -84,7 +84,7 @@ public:
           !llvm::all_of(op.getOperandDilation(), isOne))
         continue;
       std::optional<SmallVector<int64_t>> places = getPlaces(op);
-      if (!places || isProduct(op, *places) || (windows && op.getStrides().back() <= tile::ByteWindow::mostStride))
+      if (!places || isProduct(op, *places) || (windows && op.getStrides().back() <= tile::WordWindow::mostStride))
         continue;
       unfold(op, *places);
       ++unfolded;

@@ -224,8 +224,8 @@ void freestone::codegen::packDotProductPanels(Emission &emission, tile::Contract
                                               const tile::DotProductTiles &tiles, const ContractionPoints &points,
                                               const PackedBlock &block, Value groups, Value memory, Value start,
                                               Value pitch) {
-  if (tiles.factors.areIntegers && form.getByteWindow())
-    return packWindowPanels(emission, form, points, block, groups, memory, start, pitch);
+  if (form.getWordWindow())
+    return packWindowPanels(emission, form, tiles, points, block, groups, memory, start, pitch);
   DotProductPacker packer(emission, form, tiles, points, block, form.rhs, points.n, memory);
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
   int64_t stepsOfWord = tiles.getStepsOfWord(), steps = tiles.getStepsOfGroup(), rowElements = unit * stepsOfWord;

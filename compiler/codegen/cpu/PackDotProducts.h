@@ -20,11 +20,11 @@ void packDotProductPanels(Emission &emission, tile::ContractionForm &form, const
                           const ContractionPoints &points, const PackedBlock &block, mlir::Value groups,
                           mlir::Value memory, mlir::Value start, mlir::Value pitch);
 
-/// As packDotProductPanels, of a window over bytes (`getByteWindow`): rows of memory are copied with masks, a run of
+/// As packDotProductPanels, of a window (`getWordWindow`): rows of memory are copied with masks, a run of
 /// columns at a time, and joined to words.
-void packWindowPanels(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                      const PackedBlock &block, mlir::Value groups, mlir::Value memory, mlir::Value start,
-                      mlir::Value pitch);
+void packWindowPanels(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+                      const ContractionPoints &points, const PackedBlock &block, mlir::Value groups, mlir::Value memory,
+                      mlir::Value start, mlir::Value pitch);
 
 /// The words at 32 positions, in two vectors, of neighbouring steps' vectors of 32 elements.
 std::pair<mlir::Value, mlir::Value> joinRows(mlir::OpBuilder &builder, mlir::Location location, mlir::ValueRange rows);

@@ -10,35 +10,47 @@ using sym::Expr;
 
 namespace {
 
-constexpr int64_t panelColumns = tile::DotProductTiles::unit;
+/// Positions of a vector: columns of a panel, or steps of k of a group.
+constexpr int64_t lanes = tile::DotProductTiles::unit;
 
-/// Columns [first, last) of a panel, counted from its first one, within a row of memory.
-struct ByteRun {
+/// Lanes [first, last) of a vector of positions within a row of memory.
+struct PositionRun {
   Value first, last;
-  /// The positions of the column loops at the run's first column.
-  Positions columns;
-  /// The memory index of the panel's first column, if it were in the run's row, at the first step of k.
+  /// The positions of their loops at the run's first one.
+  Positions at;
+  /// The memory index of the vector's first lane, if it were in the run's row, at the first step.
   Value base;
 };
 
+/// Copies rows of positions, one for each step: of k where positions are columns, else for each column.
 class WordWindowPacker {
 public:
-  WordWindowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                   const PackedBlock &block, Value memory);
+  WordWindowPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+                   const ContractionPoints &points, const PackedBlock &block, Value memory);
 
   /// Packs the 32 columns from column `first` of the block on, `count` of them.
   void packPanel(Value first, Value count, Value groups, Value start);
 
 private:
-  void packRuns(Value first, Value count, Value start);
-  void packTap(const ByteRun &run, Value tap, Value start);
-  Value getLoadMask(const ByteRun &run, const Positions &taps);
+  void packRuns(Value number, Value count, Value start);
+  void packTap(const PositionRun &run, Value tap, Value start);
+  Value getLoadMask(const PositionRun &run, const Positions &taps);
+  void clearRows(Value first, Value end, Value start);
   void joinWords(Value groups, Value start);
+  void transposeGroup(Value start);
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
   }
-  Value getRow(Value start, Value step) {
-    return emission.add(start, emission.multiply(step, emission.getConstant(panelColumns)));
+  Value getRow(Value start, Value row) {
+    return emission.add(start, emission.multiply(row, emission.getConstant(lanes)));
+  }
+  Value load(Value at, VectorType as) {
+    return vector::BitCastOp::create(builder, location, as,
+                                     vector::LoadOp::create(builder, location, rowType, memory, at));
+  }
+  void store(Value words, Value at) {
+    auto type = VectorType::get({tile::DotProductTiles::rowWords * stepsOfWord}, elementType);
+    vector::StoreOp::create(builder, location, vector::BitCastOp::create(builder, location, type, words), memory, at);
   }
 
   Emission &emission;
@@ -48,35 +60,42 @@ private:
   const ContractionPoints &points;
   const PackedBlock &block;
   Value memory;
-  tile::ByteWindow window;
+  tile::WordWindow window;
   graph::TensorType type;
   /// Strides of loops in memory.
   tile::LinearIndex linear;
+  int64_t stepsOfWord;
+  Type elementType;
   VectorType rowType;
-  /// Symbols of the loops of columns and of k, and the coordinates of the operand over them.
-  SmallVector<Expr> columnSymbols, stepSymbols, loops, indices;
+  ArrayRef<unsigned> positions, steps;
+  /// Symbols of these loops, and the coordinates of the operand over them.
+  SmallVector<Expr> positionSymbols, stepSymbols, loops, indices;
+  /// The steps that are packed, and the first one.
+  Value firstStep, stepCount;
 };
 
 } // namespace
 
-WordWindowPacker::WordWindowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                   const PackedBlock &block, Value memory)
+WordWindowPacker::WordWindowPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+                                   const ContractionPoints &points, const PackedBlock &block, Value memory)
     : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
-      block(block), memory(memory), window(*form.getByteWindow()), type(form.compute.getInputType(window.input)),
-      linear(*tile::getStrides(form.compute, window.input)),
-      rowType(VectorType::get({panelColumns}, builder.getI8Type())), loops(points.loops) {
-  for (auto [number, loop] : llvm::enumerate(form.n))
-    columnSymbols.push_back(loops[loop] = emission.getPositionSymbol("n" + std::to_string(number)));
-  for (auto [number, loop] : llvm::enumerate(form.k))
-    stepSymbols.push_back(loops[loop] = emission.getPositionSymbol("k" + std::to_string(number)));
+      block(block), memory(memory), window(*form.getWordWindow()), type(form.compute.getInputType(window.input)),
+      linear(*tile::getStrides(form.compute, window.input)), stepsOfWord(tiles.getStepsOfWord()),
+      elementType(tiles.factors.getElementType(builder.getContext())), rowType(VectorType::get({lanes}, elementType)),
+      positions(window.isAlongDepth ? form.k : form.n), steps(window.isAlongDepth ? form.n : form.k),
+      loops(points.loops) {
+  for (auto [number, loop] : llvm::enumerate(positions))
+    positionSymbols.push_back(loops[loop] = emission.getPositionSymbol("p" + std::to_string(number)));
+  for (auto [number, loop] : llvm::enumerate(steps))
+    stepSymbols.push_back(loops[loop] = emission.getPositionSymbol("t" + std::to_string(number)));
   indices = tile::getIndices(form.compute, window.input, loops);
 }
 
-/// The bytes from the run's first column to its last one, within bounds at this tap.
-Value WordWindowPacker::getLoadMask(const ByteRun &run, const Positions &taps) {
-  Positions positions = points.outer;
-  llvm::append_range(positions, run.columns);
-  llvm::append_range(positions, taps);
+/// The elements from the run's first position to its last one, within bounds at this tap.
+Value WordWindowPacker::getLoadMask(const PositionRun &run, const Positions &taps) {
+  Positions all = points.outer;
+  llvm::append_range(all, run.at);
+  llvm::append_range(all, taps);
   Value first = run.first, last = run.last, stride = emission.getConstant(window.stride);
   if (form.compute.getFill(window.input))
     for (auto [index, extent] : llvm::zip_equal(indices, type.getShape())) {
@@ -84,14 +103,14 @@ Value WordWindowPacker::getLoadMask(const ByteRun &run, const Positions &taps) {
                      form.compute.getExtents()[llvm::find(loops, index) - loops.begin()] == extent;
       if (isPlain)
         continue;
-      Value at = emission.getIndex(index, positions), size = emission.getSize(extent);
-      if (getStride(index, columnSymbols.back())->isConstant(0)) {
+      Value at = emission.getIndex(index, all), size = emission.getSize(extent);
+      if (getStride(index, positionSymbols.back())->isConstant(0)) {
         // Unsigned, so that a negative coordinate compares as a large one.
         Value inside = compare(arith::CmpIPredicate::ult, at, size);
         last = arith::SelectOp::create(builder, location, inside, last, first);
         continue;
       }
-      // Columns of the run before the first element, and those up to the last one.
+      // Positions of the run before the first element, and those up to the last one.
       Value zero = emission.getConstant(0);
       auto countTo = [&](Value end) {
         return emission.ceilDivide(emission.maximum(zero, emission.subtract(end, at)), stride);
@@ -99,57 +118,57 @@ Value WordWindowPacker::getLoadMask(const ByteRun &run, const Positions &taps) {
       first = emission.maximum(first, emission.add(run.first, countTo(zero)));
       last = emission.minimum(last, emission.add(run.first, countTo(size)));
     }
-  // In an empty run, `last` is not above `first`. No byte after the last column's is read.
-  unsigned bytes = panelColumns * window.stride;
+  // In an empty run, `last` is not above `first`. No element after the last position's is read.
+  unsigned elements = lanes * window.stride;
   Value begin = emission.multiply(emission.minimum(first, last), stride);
   Value gap = emission.getConstant(window.stride - 1);
   Value end = emission.maximum(begin, emission.subtract(emission.multiply(last, stride), gap));
-  Value before = emission.getTailMask(bytes, begin), until = emission.getTailMask(bytes, end);
+  Value before = emission.getTailMask(elements, begin), until = emission.getTailMask(elements, end);
   return arith::XOrIOp::create(builder, location, before, until);
 }
 
-/// Rows of bytes, a step of k each, at the positions of all steps at this tap. What follows the run's columns is
-/// written again by later runs.
-void WordWindowPacker::packTap(const ByteRun &run, Value tap, Value start) {
+/// Rows of elements, one for each step at this tap. What follows the run's positions is written again by later runs.
+void WordWindowPacker::packTap(const PositionRun &run, Value tap, Value start) {
   Positions taps;
-  SmallVector<Value> digits = emission.unravel(tap, form.getExtents(ArrayRef(form.k).drop_front()));
+  ArrayRef<unsigned> inner = steps.drop_front();
+  SmallVector<Value> digits = emission.unravel(tap, form.getExtents(inner));
   Value base = run.base;
-  for (auto [symbol, loop, digit] :
-       llvm::zip_equal(ArrayRef(stepSymbols).drop_front(), ArrayRef(form.k).drop_front(), digits)) {
+  for (auto [symbol, loop, digit] : llvm::zip_equal(ArrayRef(stepSymbols).drop_front(), inner, digits)) {
     taps.push_back({symbol, digit});
     base = emission.add(base, emission.multiply(digit, emission.getSize(linear.strides[loop])));
   }
   Value loadMask = getLoadMask(run, taps);
-  auto maskType = VectorType::get({panelColumns}, builder.getI1Type());
+  auto maskType = VectorType::get({lanes}, builder.getI1Type());
   Value all = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(maskType, true));
-  Value storeMask = arith::XOrIOp::create(builder, location, emission.getTailMask(panelColumns, run.first), all);
-  auto bytesType = VectorType::get({panelColumns * window.stride}, builder.getI8Type());
+  Value storeMask = arith::XOrIOp::create(builder, location, emission.getTailMask(lanes, run.first), all);
+  auto elementsType = VectorType::get({lanes * window.stride}, elementType);
   TypedAttr fill = form.compute.getFill(window.input);
   Value outside = arith::ConstantOp::create(
       builder, location,
-      DenseElementsAttr::get(bytesType, fill ? Attribute(fill) : Attribute(builder.getI8IntegerAttr(0))));
+      DenseElementsAttr::get(elementsType, fill ? Attribute(fill) : Attribute(builder.getZeroAttr(elementType))));
   Value source = emission.getBuffer(form.compute.getInputs()[window.input]);
-  // The steps of the outermost loop of k within the block: those whose step of k is in [k, k + depth).
-  Value zero = emission.getConstant(0), count = emission.getConstant(window.taps);
+  // The steps of the outermost loop among those that are packed.
+  Value zero = emission.getConstant(0), count = emission.getSize(form.getExtent(inner));
   auto countBefore = [&](Value step) {
     return emission.ceilDivide(emission.maximum(zero, emission.subtract(step, tap)), count);
   };
-  Value pitch = emission.getSize(linear.strides[form.k.front()]);
-  SmallVector<int64_t> everyColumn;
-  for (int64_t column = 0; column < panelColumns; ++column)
-    everyColumn.push_back(column * window.stride);
-  emission.forRange(countBefore(block.k), countBefore(emission.add(block.k, block.depth)), 1, [&](Value step) {
-    Value values = vector::MaskedLoadOp::create(builder, location, bytesType, source,
+  Value pitch = emission.getSize(linear.strides[steps.front()]);
+  SmallVector<int64_t> everyPosition;
+  for (int64_t position = 0; position < lanes; ++position)
+    everyPosition.push_back(position * window.stride);
+  emission.forRange(countBefore(firstStep), countBefore(emission.add(firstStep, stepCount)), 1, [&](Value step) {
+    Value values = vector::MaskedLoadOp::create(builder, location, elementsType, source,
                                                 emission.add(base, emission.multiply(step, pitch)), loadMask, outside);
     if (window.stride > 1)
-      values = vector::ShuffleOp::create(builder, location, values, values, everyColumn);
-    Value row = emission.subtract(emission.add(emission.multiply(step, count), tap), block.k);
+      values = vector::ShuffleOp::create(builder, location, values, values, everyPosition);
+    Value row = emission.subtract(emission.add(emission.multiply(step, count), tap), firstStep);
     vector::MaskedStoreOp::create(builder, location, memory, getRow(start, row), storeMask, values);
   });
 }
 
-void WordWindowPacker::packRuns(Value first, Value count, Value start) {
-  SmallVector<Expr> extents = form.getExtents(form.n);
+/// A row for each step, of `count` positions from `number` on.
+void WordWindowPacker::packRuns(Value number, Value count, Value start) {
+  SmallVector<Expr> extents = form.getExtents(positions);
   Value length = emission.getSize(extents.back()), zero = emission.getConstant(0);
   Expr atFirstStep = tile::getLinearIndex(type, indices).substitute([&](StringRef name) -> std::optional<Expr> {
     for (Expr step : stepSymbols)
@@ -157,57 +176,99 @@ void WordWindowPacker::packRuns(Value first, Value count, Value start) {
         return Expr::constant(builder.getContext(), 0);
     return std::nullopt;
   });
-  Value number = emission.add(block.first, first), firstRow = emission.divide(number, length);
-  Value lastRow = emission.divide(emission.subtract(emission.add(number, count), emission.getConstant(1)), length);
-  emission.forRange(firstRow, emission.add(lastRow, emission.getConstant(1)), 1, [&](Value row) {
+  Value firstRow = emission.divide(number, length);
+  Value isEmpty = compare(arith::CmpIPredicate::eq, count, zero);
+  Value end = arith::SelectOp::create(builder, location, isEmpty, firstRow,
+                                      emission.ceilDivide(emission.add(number, count), length));
+  emission.forRange(firstRow, end, 1, [&](Value row) {
     Value begin = emission.multiply(row, length), from = emission.maximum(begin, number);
-    ByteRun run;
+    PositionRun run;
     run.first = emission.subtract(from, number);
     run.last = emission.minimum(count, emission.subtract(emission.add(begin, length), number));
     SmallVector<Value> digits = emission.unravel(row, ArrayRef(extents).drop_back());
     digits.push_back(emission.subtract(from, begin));
-    for (auto [symbol, digit] : llvm::zip_equal(columnSymbols, digits))
-      run.columns.push_back({symbol, digit});
-    Positions positions = points.outer;
-    llvm::append_range(positions, run.columns);
-    run.base = emission.subtract(emission.getIndex(atFirstStep, positions),
+    for (auto [symbol, digit] : llvm::zip_equal(positionSymbols, digits))
+      run.at.push_back({symbol, digit});
+    Positions all = points.outer;
+    llvm::append_range(all, run.at);
+    run.base = emission.subtract(emission.getIndex(atFirstStep, all),
                                  emission.multiply(run.first, emission.getConstant(window.stride)));
-    emission.forRange(zero, emission.getConstant(window.taps), 1, [&](Value tap) { packTap(run, tap, start); });
+    // The taps of the steps that are packed, from that of the first one on.
+    Value taps = emission.maximum(emission.getConstant(1), emission.getSize(form.getExtent(steps.drop_front())));
+    Value first = emission.subtract(firstStep, emission.multiply(emission.divide(firstStep, taps), taps));
+    emission.forRange(zero, emission.minimum(taps, stepCount), 1, [&](Value number) {
+      Value tap = emission.add(first, number), wrapped = emission.subtract(tap, taps);
+      Value wraps = compare(arith::CmpIPredicate::sge, tap, taps);
+      packTap(run, arith::SelectOp::create(builder, location, wraps, wrapped, tap), start);
+    });
   });
 }
 
-/// Rows of four neighbouring steps become words, in place.
+void WordWindowPacker::clearRows(Value first, Value end, Value start) {
+  Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(rowType));
+  emission.forRange(first, end, 1,
+                    [&](Value row) { vector::StoreOp::create(builder, location, zeros, memory, getRow(start, row)); });
+}
+
+/// Rows of the neighbouring steps of a word become words, in place.
 void WordWindowPacker::joinWords(Value groups, Value start) {
-  constexpr int64_t steps = tile::DotProductTiles::wordBytes, words = tile::DotProductTiles::rowWords;
-  emission.forRange(
-      emission.getConstant(0), emission.multiply(groups, emission.getConstant(words)), 1, [&](Value word) {
-        Value at = getRow(start, emission.multiply(word, emission.getConstant(steps)));
-        SmallVector<Value> rows;
-        for (int64_t step = 0; step < steps; ++step)
-          rows.push_back(vector::LoadOp::create(builder, location, rowType, memory,
-                                                emission.add(at, emission.getConstant(step * panelColumns))));
-        auto [lower, upper] = joinRows(builder, location, rows);
-        vector::StoreOp::create(builder, location, lower, memory, at);
-        vector::StoreOp::create(builder, location, upper, memory,
-                                emission.add(at, emission.getConstant(steps * panelColumns / 2)));
-      });
+  constexpr int64_t words = tile::DotProductTiles::rowWords;
+  auto bitsType = VectorType::get({lanes}, builder.getIntegerType(elementType.getIntOrFloatBitWidth()));
+  emission.forRange(emission.getConstant(0), emission.multiply(groups, emission.getConstant(words)), 1,
+                    [&](Value word) {
+                      Value at = getRow(start, emission.multiply(word, emission.getConstant(stepsOfWord)));
+                      SmallVector<Value> rows;
+                      for (int64_t step = 0; step < stepsOfWord; ++step)
+                        rows.push_back(load(emission.add(at, emission.getConstant(step * lanes)), bitsType));
+                      auto [lower, upper] = joinRows(builder, location, rows);
+                      store(lower, at);
+                      store(upper, emission.add(at, emission.getConstant(words * stepsOfWord)));
+                    });
+}
+
+/// Rows of a column each, whose steps are words already, become rows of a word each, in place.
+void WordWindowPacker::transposeGroup(Value start) {
+  constexpr int64_t words = tile::DotProductTiles::rowWords;
+  auto wordType = VectorType::get({words}, builder.getI32Type());
+  SmallVector<Value> squares[2];
+  for (int64_t column = 0; column < lanes; ++column)
+    squares[column / words].push_back(load(emission.add(start, emission.getConstant(column * lanes)), wordType));
+  for (int64_t part = 0; part < 2; ++part) {
+    transposeSquare(builder, location, squares[part]);
+    for (auto [word, values] : llvm::enumerate(squares[part]))
+      store(values, emission.add(start, emission.getConstant((2 * word + part) * words * stepsOfWord)));
+  }
 }
 
 void WordWindowPacker::packPanel(Value first, Value count, Value groups, Value start) {
-  packRuns(first, count, start);
-  Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(rowType));
-  Value steps = emission.multiply(groups, emission.getConstant(4 * tile::DotProductTiles::rowWords));
-  emission.forRange(block.depth, steps, 1, [&](Value step) {
-    vector::StoreOp::create(builder, location, zeros, memory, getRow(start, step));
+  Value zero = emission.getConstant(0);
+  if (!window.isAlongDepth) {
+    firstStep = block.k;
+    stepCount = block.depth;
+    packRuns(emission.add(block.first, first), count, start);
+    Value steps = emission.multiply(groups, emission.getConstant(stepsOfWord * tile::DotProductTiles::rowWords));
+    clearRows(block.depth, steps, start);
+    return joinWords(groups, start);
+  }
+  firstStep = emission.add(block.first, first);
+  stepCount = count;
+  emission.forRange(zero, groups, 1, [&](Value group) {
+    Value step = emission.multiply(group, emission.getConstant(lanes)), all = emission.getConstant(lanes);
+    Value place = emission.add(start, emission.multiply(step, all));
+    Value left = emission.maximum(zero, emission.minimum(all, emission.subtract(block.depth, step)));
+    Value isEmpty = compare(arith::CmpIPredicate::eq, left, zero);
+    clearRows(zero, arith::SelectOp::create(builder, location, isEmpty, all, zero), place);
+    packRuns(emission.add(block.k, step), left, place);
+    transposeGroup(place);
   });
-  joinWords(groups, start);
 }
 
 void freestone::codegen::packWindowPanels(Emission &emission, tile::ContractionForm &form,
-                                          const ContractionPoints &points, const PackedBlock &block, Value groups,
-                                          Value memory, Value start, Value pitch) {
-  WordWindowPacker packer(emission, form, points, block, memory);
-  Value width = emission.getConstant(panelColumns);
+                                          const tile::DotProductTiles &tiles, const ContractionPoints &points,
+                                          const PackedBlock &block, Value groups, Value memory, Value start,
+                                          Value pitch) {
+  WordWindowPacker packer(emission, form, tiles, points, block, memory);
+  Value width = emission.getConstant(lanes);
   emission.forRange(emission.getConstant(0), emission.ceilDivide(block.count, width), 1, [&](Value panel) {
     Value first = emission.multiply(panel, width);
     Value count = emission.minimum(width, emission.subtract(block.count, first));
