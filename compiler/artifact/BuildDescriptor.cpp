@@ -156,7 +156,7 @@ bool beginsTogether(PhaseOp op) {
   return before ? isa<LoopOp, BranchOp>(before) : !isa<ProgramOp>(op->getParentOp());
 }
 
-/// Where the spaces of two phases touch the same buffers.
+/// A window of a phase; of ~number: of the iteration before.
 runtime::Window describeWindow(PhaseOp op, PhaseOp before, int64_t number, const SizeSlots &slots) {
   auto describe = [&](const OperandTouch &touched, PhaseOp phase) {
     runtime::Blocks blocks;
@@ -170,7 +170,8 @@ runtime::Window describeWindow(PhaseOp op, PhaseOp before, int64_t number, const
   };
   runtime::Window window;
   window.phase = number;
-  std::optional<SmallVector<Meeting, 2>> meetings = findMeetings(op, before);
+  std::optional<SmallVector<Meeting, 2>> meetings =
+      number < 0 ? findMeetingsAgain(op, before) : findMeetings(op, before);
   assert(meetings && "windows are of phases whose touches are known");
   for (const Meeting &meeting : *meetings)
     window.meetings.push_back({describe(meeting.later, op), describe(meeting.earlier, before)});
@@ -189,6 +190,8 @@ std::vector<runtime::Phase> describePhases(ProgramOp program, const SizeSlots &s
       phase.awaitsAll = std::max(phase.awaitsAll, before);
     for (int64_t before : op.getAwaitedWindows())
       phase.windows.push_back(describeWindow(op, ops[before], before, slots));
+    for (int64_t before : op.getWindowsAgain())
+      phase.windows.push_back(describeWindow(op, ops[before], ~before, slots));
     phase.begin = beginsTogether(op) ? runtime::Phase::Begin::Together : runtime::Phase::Begin::Apart;
     llvm::SmallSetVector<int64_t, 8> touched;
     for (SpaceOp space : op.getSpaces()) {

@@ -46,7 +46,7 @@ std::map<std::string, int64_t> driver::collectCounters(ModuleOp module) {
   for (auto entry : module.getOps<task::ProgramOp>()) {
     for (task::PhaseOp phase : entry.getPhases()) {
       ++counters["phases"];
-      bool isNarrow = !phase.getAwaitedWindows().empty();
+      bool isNarrow = !phase.getAwaitedWindows().empty() || !phase.getWindowsAgain().empty();
       counters["waits"] += isNarrow || !phase.getAllAfter().empty() || !phase.getAwaitedTiles().empty() ||
                            !phase.getAwaitedAgain().empty();
       counters["narrowed"] += isNarrow;

@@ -205,11 +205,19 @@ std::optional<std::string> Prover::findUnordered(ArrayRef<Touch> touches) {
 
 /// Whether windows order both touches, at any sizes and with any deals.
 bool Prover::isAwaited(const Touch &one, const Touch &other) {
-  if (!one.dealt || !other.dealt || !bound.empty() ||
-      execution.getLatest(execution.getSteps()[one.step].phase, other.step) != one.step)
+  if (!one.dealt || !other.dealt || !bound.empty())
     return false;
-  return order.isOrdered({other.dealt, other.operand, other.elements, other.write},
-                         {one.dealt, one.operand, one.elements, one.write});
+  OperandTouch later = {other.dealt, other.operand, other.elements, other.write},
+               earlier = {one.dealt, one.operand, one.elements, one.write};
+  const Execution::Step &from = execution.getSteps()[one.step], &to = execution.getSteps()[other.step];
+  auto loop = to.op->getParentOfType<LoopOp>();
+  if (!loop || loop != from.op->getParentOfType<LoopOp>() || from.trips[loop.getNumber()] == to.trips[loop.getNumber()])
+    return execution.getLatest(from.phase, other.step) == one.step && order.isOrdered(later, earlier);
+  // Iterations of one run of the loop.
+  for (auto outer = loop->getParentOfType<LoopOp>(); outer; outer = outer->getParentOfType<LoopOp>())
+    if (from.begins[outer.getNumber()] != to.begins[outer.getNumber()])
+      return false;
+  return order.isOrderedAgain(later, earlier);
 }
 
 /// What is known in a step if the windows of this phase are as wide as all workers.

@@ -54,22 +54,26 @@ AwaitedWorkers::AwaitedWorkers(ProgramOp program, const Dealing &dealing, ArrayR
     return each ? runtime::TileBlocks{each.evaluate(valueOf).value_or(INT64_MAX), tiles.evaluate(valueOf).value_or(1)}
                 : runtime::TileBlocks();
   };
-  for (auto [number, phase] : llvm::enumerate(phases))
-    for (int64_t before : phase.getAwaitedWindows()) {
-      auto &own = ranges[{number, before}];
-      own.resize(dealing.getNumWorkers());
-      if (claims && (phase.getClaimed() || phases[before].getClaimed())) {
-        llvm::fill(own, runtime::WorkerRange{0, static_cast<int32_t>(workers)});
-        continue;
+  using Meetings = SmallVector<Meeting, 2>;
+  auto addWindow = [&](int64_t number, int64_t before, bool isClaimed, const Meetings &meetings) {
+    auto &own = ranges[{number, before}];
+    own.resize(dealing.getNumWorkers());
+    if (isClaimed)
+      return llvm::fill(own, runtime::WorkerRange{0, static_cast<int32_t>(workers)});
+    for (const Meeting &meeting : meetings)
+      for (auto [worker, range] : llvm::enumerate(own)) {
+        ArrayRef<int64_t> firsts = dealing.of(meeting.later.space), others = dealing.of(meeting.earlier.space);
+        runtime::addMeeting(range, firsts[worker], firsts[worker + 1], blocksOf(meeting.later), others,
+                            blocksOf(meeting.earlier));
       }
-      SmallVector<Meeting, 2> meetings = findMeetings(phase, phases[before]).value_or(SmallVector<Meeting, 2>());
-      for (const Meeting &meeting : meetings)
-        for (auto [worker, range] : llvm::enumerate(own)) {
-          ArrayRef<int64_t> firsts = dealing.of(meeting.later.space), others = dealing.of(meeting.earlier.space);
-          runtime::addMeeting(range, firsts[worker], firsts[worker + 1], blocksOf(meeting.later), others,
-                              blocksOf(meeting.earlier));
-        }
-    }
+  };
+  for (auto [number, phase] : llvm::enumerate(phases)) {
+    for (int64_t before : phase.getAwaitedWindows())
+      addWindow(number, before, claims && (phase.getClaimed() || phases[before].getClaimed()),
+                findMeetings(phase, phases[before]).value_or(Meetings()));
+    for (int64_t before : phase.getWindowsAgain())
+      addWindow(number, ~before, claims, findMeetingsAgain(phase, phases[before]).value_or(Meetings()));
+  }
 }
 
 void AwaitedWorkers::findWide(ProgramOp program, ArrayRef<int64_t> offsets, Dealing::Valuation valueOf) {

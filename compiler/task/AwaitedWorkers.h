@@ -41,7 +41,7 @@ public:
   const llvm::BitVector &getWide() const { return wide; }
   int64_t getNumWorkers() const { return workers; }
   bool hasWindows() const { return !ranges.empty(); }
-  /// The workers that a worker waits for in a phase at its window of an earlier one.
+  /// The workers that a worker waits for in a phase at its window of an earlier one; of ~p: of the iteration before.
   runtime::WorkerRange getRange(int64_t phase, int64_t worker, int64_t awaited) const {
     return ranges.find({phase, awaited})->second[worker];
   }

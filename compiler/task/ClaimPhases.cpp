@@ -1,5 +1,6 @@
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/task/AssumedSizes.h"
+#include "compiler/task/Meetings.h"
 #include "compiler/task/Passes.h"
 #include "compiler/tile/Counters.h"
 #include "runtime/sizes/ClaimGrain.h"
@@ -49,7 +50,8 @@ private:
           ++spacesOfDeals[*deal];
       for (ArrayRef<int64_t> same : {phase.getSameAfter(), phase.getSameAgain()})
         for (int64_t before : same)
-          areDealtAlike.insert_range(ArrayRef<Operation *>{phase, phases[before]});
+          if (phases[before] != phase)
+            areDealtAlike.insert_range(ArrayRef<Operation *>{phase, phases[before]});
     }
     AssumedSizes sizes(program, largeSize);
     auto isFree = [&](SpaceOp space) {
@@ -61,15 +63,36 @@ private:
       return sizes.evaluate(space.getTiles().getExpr()) > 1 && runtime::isWorthClaims(time, workers);
     };
     int64_t claimed = 0;
-    for (PhaseOp phase : phases) {
+    for (auto [number, phase] : llvm::enumerate(phases)) {
       SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
-      if (areDealtAlike.contains(phase) || !phase.isAwaitedAgain() || !llvm::all_of(spaces, isFree) ||
-          llvm::none_of(spaces, isLong))
+      if (areDealtAlike.contains(phase) || !llvm::all_of(spaces, isFree) || llvm::none_of(spaces, isLong))
         continue;
       phase.setClaimed(true);
-      ++claimed;
+      bool isClaimed = awaitItself(phase, number);
+      phase.setClaimed(isClaimed);
+      claimed += isClaimed;
     }
     return claimed;
+  }
+
+  /// What a worker touches again in each iteration may be of any worker where tiles are claimed. A window waits for it,
+  /// of the worker itself alone in other runs. Returns whether the phase is then done by all in the iteration before.
+  static bool awaitItself(PhaseOp phase, int64_t number) {
+    SmallVector<int64_t> same(phase.getSameAgain()), windows(phase.getWindowsAgain());
+    if (same.empty())
+      return phase.isAwaitedAgain();
+    if (!phase.mayAwaitWindows() || !findMeetingsAgain(phase, phase))
+      return false;
+    DenseI64ArrayAttr windowsBefore = phase.getAgainWindowsAfterAttr(), sameBefore = phase.getAgainSameAfterAttr();
+    if (!llvm::is_contained(windows, number))
+      windows.insert(llvm::lower_bound(windows, number), number);
+    phase.setAgainWindowsAfter(windows);
+    phase.removeAgainSameAfterAttr();
+    if (phase.isAwaitedAgain())
+      return true;
+    phase.setAgainWindowsAfterAttr(windowsBefore);
+    phase.setAgainSameAfterAttr(sameBefore);
+    return false;
   }
 };
 

@@ -190,21 +190,22 @@ std::vector<llvm::BitVector> Execution::getEarlier(std::vector<llvm::BitVector> 
     auto phase = dyn_cast<PhaseOp>(step.op);
     if (!phase)
       continue;
+    auto comeAfter = [&](int64_t before) {
+      earlier[index] |= earlier[before];
+      earlier[index].set(before);
+    };
     for (ArrayRef<int64_t> edges : {phase.getSameAfter(), phase.getAwaitedWindows()})
       for (int64_t number : edges)
-        if (int64_t before = getLatest(number, index); before >= 0) {
-          earlier[index] |= earlier[before];
-          earlier[index].set(before);
-        }
-    // All iterations before, up to the step that began the loop.
-    for (int64_t before = getBegin(index); before >= 0 && !phase.getSameAgain().empty(); --before) {
+        if (int64_t before = getLatest(number, index); before >= 0)
+          comeAfter(before);
+    // All iterations before, up to the step that began the loop. Windows of this iteration tell of them too.
+    for (int64_t before = getBegin(index); before >= 0; --before) {
       auto begun = dyn_cast<LoopOp>(steps[before].op);
-      if (llvm::is_contained(phase.getSameAgain(), steps[before].phase)) {
-        earlier[index] |= earlier[before];
-        earlier[index].set(before);
-      } else if (begun && begun == phase->getParentOfType<LoopOp>() && steps[before].trips[begun.getNumber()] == 0) {
+      if (llvm::any_of(ArrayRef{phase.getSameAgain(), phase.getWindowsAgain(), phase.getAwaitedWindows()},
+                       [&](ArrayRef<int64_t> edges) { return llvm::is_contained(edges, steps[before].phase); }))
+        comeAfter(before);
+      else if (begun && begun == phase->getParentOfType<LoopOp>() && steps[before].trips[begun.getNumber()] == 0)
         break;
-      }
     }
   }
   return earlier;

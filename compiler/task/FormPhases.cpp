@@ -240,7 +240,7 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   OpBuilder::InsertionGuard guard(builder);
   DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({}), absent;
   auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), none, absent, absent, none, absent,
-                               absent, binds, UnitAttr());
+                               absent, absent, binds, UnitAttr());
   builder.createBlock(&phase.getBody());
   SmallVector<Attribute> sizeAttrs;
   for (sym::Expr size : call.getSizes())
@@ -277,7 +277,7 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
   OpBuilder::InsertionGuard guard(builder);
   DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({}), absent;
   auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, absent, absent, none,
-                               absent, absent, StringAttr(), UnitAttr());
+                               absent, absent, absent, StringAttr(), UnitAttr());
   builder.createBlock(&phase.getBody());
   sym::Expr zero = sym::Expr::constant(builder.getContext(), 0);
   auto unknown = [&](size_t count) {

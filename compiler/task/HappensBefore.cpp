@@ -227,8 +227,9 @@ static std::string describe(const Access &access, const Execution &execution, co
   return execution.describe(access.step) + " " + verb;
 }
 
-/// Which steps of which workers are done where a worker is in a step, by its windows, and by those of the workers that it
-/// waits for at them. What else these have done is left out: with other deals it may be nothing.
+/// Which steps of which workers are done where a worker is in a step, by its windows, and by those of the workers that
+/// it waits for at them: with what these have done of the same phase in iterations before. What else they have done is
+/// left out: with other deals it may be nothing.
 class WindowReach {
 public:
   WindowReach(const Execution &execution, const AwaitedWorkers &awaited) : workers(awaited.getNumWorkers()) {
@@ -239,6 +240,7 @@ public:
       for (int64_t worker = 0; worker < workers; ++worker) {
         llvm::BitVector &own = reached.emplace_back(count * workers);
         auto phase = dyn_cast<PhaseOp>(step.op);
+        int64_t iteration = execution.getBegin(index);
         auto reach = [&](int64_t before, int64_t begin, int64_t end) {
           for (int64_t other = begin; before >= 0 && other < end; ++other) {
             own |= reached[before * workers + other];
@@ -247,9 +249,14 @@ public:
         };
         for (int64_t number : phase ? phase.getSameAfter() : ArrayRef<int64_t>())
           reach(execution.getLatest(number, index), worker, worker + 1);
-        int64_t iteration = execution.getBegin(index);
+        if (phase && iteration >= 0)
+          reach(execution.getLatest(step.phase, iteration), worker, worker + 1);
         for (int64_t number : phase && iteration >= 0 ? phase.getSameAgain() : ArrayRef<int64_t>())
           reach(execution.getLatest(number, iteration), worker, worker + 1);
+        for (int64_t number : phase && iteration >= 0 ? phase.getWindowsAgain() : ArrayRef<int64_t>()) {
+          runtime::WorkerRange range = awaited.getRange(step.phase, worker, ~number);
+          reach(execution.getLatest(number, iteration), range.begin, range.end);
+        }
         for (int64_t number : phase ? phase.getAwaitedWindows() : ArrayRef<int64_t>()) {
           runtime::WorkerRange range = awaited.getRange(step.phase, worker, number);
           reach(execution.getLatest(number, index), range.begin, range.end);

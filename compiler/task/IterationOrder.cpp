@@ -6,8 +6,9 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::task;
 
-IterationOrder::IterationOrder(LoopOp loop, int64_t first, StaysOnWorker staysOnWorker)
-    : loop(loop), first(first), end(first), staysOnWorker(std::move(staysOnWorker)) {
+IterationOrder::IterationOrder(LoopOp loop, int64_t first, StaysOnWorker staysOnWorker, WindowOrder *windows)
+    : loop(loop), phases(loop.getPhases()), first(first), end(first), staysOnWorker(std::move(staysOnWorker)),
+      windows(windows) {
   loop.removeAgainAfterAttr();
   collect();
 }
@@ -28,8 +29,7 @@ void IterationOrder::collect() {
       return WalkResult::advance();
     for (const OperandTouch &touch : collectTouches(phase))
       touches[findBuffer(touch.operand)].push_back({end, touch});
-    phase.removeAgainAfterAttr();
-    phase.removeAgainSameAfterAttr();
+    clear(phase);
     ++end;
     return WalkResult::skip();
   });
@@ -60,7 +60,7 @@ void IterationOrder::awaitAgain(int64_t phase) {
 void IterationOrder::awaitConditions() {
   auto awaitWriters = [&](Value condition) {
     for (const Touch &before : touches[findBuffer(condition)])
-      if (before.touch.isWrite && getDistance(condition, before.touch.operand).isNext)
+      if (before.touch.isWrite && getDistance(condition, before.touch.operand, loop.getNumber()).isNext)
         awaitAgain(before.phase);
   };
   if (Value condition = loop.getCondition())
@@ -72,40 +72,73 @@ void IterationOrder::awaitConditions() {
   });
 }
 
-IterationOrder::Distance IterationOrder::getDistance(Value later, Value earlier) {
-  auto meet = [&](int64_t behind) { return !areApart(later, earlier, loop.getNumber(), behind); };
-  auto view = later.getDefiningOp<ViewOp>();
-  int64_t most = std::max<int64_t>(view ? static_cast<int64_t>(view.getRotate()) + 1 : 0, 3);
-  return {meet(1), llvm::any_of(llvm::seq<int64_t>(2, most + 1), meet)};
+void IterationOrder::clear(PhaseOp phase) {
+  phase.removeAgainAfterAttr();
+  phase.removeAgainWindowsAfterAttr();
+  phase.removeAgainSameAfterAttr();
+}
+
+/// Whether a window orders a phase and a touch of the iteration before.
+bool IterationOrder::mayNarrow(PhaseOp phase, const Touch &before) {
+  if (!windows || !before.touch.space)
+    return false;
+  PhaseOp earlier = SpaceOp(before.touch.space).getParentOp();
+  return phase.mayAwaitWindows() && phase->getBlock() == earlier->getBlock() && findMeetingsAgain(phase, earlier);
+}
+
+/// Whether the windows of the phase so far bring it behind all that one of the iteration before touches.
+bool IterationOrder::isOrdered(PhaseOp phase, int64_t before) {
+  auto meetings = findMeetingsAgain(phase, phases[before - first]);
+  return llvm::all_of(*meetings,
+                      [&](const Meeting &meeting) { return windows->isOrderedAgain(meeting.later, meeting.earlier); });
+}
+
+int64_t IterationOrder::countWindows() {
+  int64_t count = 0;
+  for (PhaseOp phase : phases)
+    count += phase->getParentOp() == loop ? phase.getWindowsAgain().size() : 0;
+  return count;
 }
 
 /// Writes the edges of one phase, which has waited for phases of its own iteration. Those of `older` are known to be
 /// done in the iterations before the last.
 void IterationOrder::order(PhaseOp phase, KnownPhases &known, const llvm::BitVector &older) {
   int64_t latest = -1;
-  llvm::SmallSetVector<int64_t, 4> same;
+  llvm::SmallSetVector<int64_t, 4> same, narrow;
   for (const OperandTouch &touch : collectTouches(phase))
     for (const Touch &before : touches[findBuffer(touch.operand)]) {
       if (known.isKnownBefore(before.phase) || (!touch.isWrite && !before.touch.isWrite))
         continue;
-      auto [isNext, isLater] = getDistance(touch.operand, before.touch.operand);
+      auto [isNext, isLater] = getDistance(touch.operand, before.touch.operand, loop.getNumber());
       if (!isNext && (!isLater || older.test(before.phase)))
         continue;
       if (before.touch.space && areAlike(touch.operand, before.touch.operand) && staysOnWorker(touch, before.touch))
         same.insert(before.phase);
-      else
+      else if (!mayNarrow(phase, before))
         latest = std::max(latest, before.phase);
+      else if (before.phase >= known.getNext() || !windows->isOrdered(touch, before.touch))
+        narrow.insert(before.phase);
     }
   if (latest >= 0) {
     known.awaitAgain(latest);
     phase.setAgainAfter(latest);
-    same.remove_if([&](int64_t before) { return before <= latest; });
+    for (auto *edges : {&same, &narrow})
+      edges->remove_if([&](int64_t before) { return before <= latest; });
   }
-  if (same.empty())
-    return;
-  SmallVector<int64_t> sorted = same.takeVector();
-  llvm::sort(sorted);
-  phase.setAgainSameAfter(sorted);
+  auto sort = [](llvm::SmallSetVector<int64_t, 4> &edges) {
+    SmallVector<int64_t> sorted = edges.takeVector();
+    llvm::sort(sorted);
+    return sorted;
+  };
+  if (!same.empty())
+    phase.setAgainSameAfter(sort(same));
+  SmallVector<int64_t> needed;
+  for (int64_t before : llvm::reverse(sort(narrow))) {
+    if (isOrdered(phase, before))
+      continue;
+    needed.insert(needed.begin(), before);
+    phase.setAgainWindowsAfter(needed);
+  }
 }
 
 /// First without looking at iterations before the last: what an iteration then knows of the one before, the next one
@@ -114,10 +147,7 @@ void IterationOrder::pass(KnownPhases &known) {
   KnownPhases::Known atBegin = known.get();
   llvm::BitVector older(atBegin.before.size(), true);
   for (bool isLast : {false, true}) {
-    for (PhaseOp phase : loop.getPhases()) {
-      phase.removeAgainAfterAttr();
-      phase.removeAgainSameAfterAttr();
-    }
+    llvm::for_each(phases, [&](PhaseOp phase) { clear(phase); });
     known.pass(loop.getBody().front(), [&](PhaseOp phase) { order(phase, known, older); });
     if (isLast)
       return;

@@ -14,8 +14,9 @@ public:
   /// Whether a worker touches only what it touched itself, if tile t of both spaces belongs to the same one.
   using StaysOnWorker = std::function<bool(const OperandTouch &later, const OperandTouch &earlier)>;
 
-  /// `first` is the number of the first phase of the body.
-  IterationOrder(LoopOp loop, int64_t first, StaysOnWorker staysOnWorker);
+  /// `first` is the number of the first phase of the body. With the order of `windows` within an iteration, waits are
+  /// windows too where it is known which elements tiles touch.
+  IterationOrder(LoopOp loop, int64_t first, StaysOnWorker staysOnWorker, WindowOrder *windows = nullptr);
 
   /// Whether phases may tell what they wait for. Else each iteration comes after all of the one before: one with loops
   /// within, whose numbers of iterations also count as progress, or with sizes that a run determines, by which worker 0
@@ -29,26 +30,28 @@ public:
   /// Writes the edges of all phases. `known` is at the beginning of the body, and then at its end. Where a phase of
   /// `held` isn't known to be done when an iteration begins, the loop waits for it.
   void order(KnownPhases &known, llvm::ArrayRef<int64_t> held = {});
+  /// The number of windows of all phases.
+  int64_t countWindows();
 
 private:
   struct Touch {
     int64_t phase;
     OperandTouch touch;
   };
-  /// How many iterations may lie between two touches of the same elements: just one, and more.
-  struct Distance {
-    bool isNext, isLater;
-  };
-
   void collect();
   void awaitAgain(int64_t phase);
-  Distance getDistance(mlir::Value later, mlir::Value earlier);
+  bool mayNarrow(PhaseOp phase, const Touch &before);
+  bool isOrdered(PhaseOp phase, int64_t before);
+  void clear(PhaseOp phase);
   void order(PhaseOp phase, KnownPhases &known, const llvm::BitVector &older);
   void pass(KnownPhases &known);
 
   LoopOp loop;
+  /// Those of the body.
+  llvm::SmallVector<PhaseOp, 8> phases;
   int64_t first, end;
   StaysOnWorker staysOnWorker;
+  WindowOrder *windows;
   /// By buffers.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Touch, 4>> touches;
 };

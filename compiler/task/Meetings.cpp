@@ -23,6 +23,13 @@ bool task::areApart(Value later, Value earlier, std::optional<int64_t> loop, int
   return view.getSlice(loop && view.getLoop() == loop ? behind : 0) != before.getSlice(0);
 }
 
+task::Distance task::getDistance(Value later, Value earlier, int64_t loop) {
+  auto meet = [&](int64_t behind) { return !areApart(later, earlier, loop, behind); };
+  auto view = later.getDefiningOp<ViewOp>();
+  int64_t most = std::max<int64_t>(view ? static_cast<int64_t>(view.getRotate()) + 1 : 0, 3);
+  return {meet(1), llvm::any_of(llvm::seq<int64_t>(2, most + 1), meet)};
+}
+
 bool task::areAlike(Value one, Value other) {
   if (one == other)
     return true;
@@ -105,6 +112,28 @@ std::optional<SmallVector<task::Meeting, 2>> task::findMeetings(PhaseOp later, P
   return meetings;
 }
 
+std::optional<SmallVector<task::Meeting, 2>> task::findMeetingsAgain(PhaseOp later, PhaseOp earlier) {
+  auto loop = later->getParentOfType<LoopOp>();
+  SmallVector<Meeting, 2> meetings;
+  SmallVector<OperandTouch, 8> before = collectTouches(earlier);
+  for (const OperandTouch &touch : collectTouches(later))
+    for (const OperandTouch &other : before) {
+      if ((!touch.isWrite && !other.isWrite) || findBuffer(touch.operand) != findBuffer(other.operand))
+        continue;
+      auto [isNext, isLater] = getDistance(touch.operand, other.operand, loop.getNumber());
+      if (!isNext && !isLater)
+        continue;
+      bool areSlicesAlike = areAlike(touch.operand, other.operand);
+      if (areSlicesAlike && SpaceOp(touch.space).isDealtAs(other.space) &&
+          (touch.isOnly() || areAligned(touch.elements, other.elements)))
+        continue;
+      if (!areSlicesAlike || !touch.isKnown() || !other.isKnown())
+        return std::nullopt;
+      meetings.push_back({touch, other});
+    }
+  return meetings;
+}
+
 WindowOrder::WindowOrder(ProgramOp program) : phases(program.getPhases()) {
   for (auto [number, phase] : llvm::enumerate(phases)) {
     numbers[phase] = number;
@@ -151,5 +180,29 @@ bool WindowOrder::isOrdered(OperandTouch later, const OperandTouch &earlier) {
     if (isNew)
       known->second = isOrdered(between, earlier);
     return known->second;
+  });
+}
+
+/// Whether a window of the iteration before brings workers behind those that touched their elements.
+bool WindowOrder::isLinkedAgain(const OperandTouch &later, const OperandTouch &earlier) {
+  PhaseOp phase = SpaceOp(later.space).getParentOp(), before = SpaceOp(earlier.space).getParentOp();
+  if ((!later.isWrite && !earlier.isWrite) || !later.isKnown() || !earlier.isKnown() ||
+      !areAlike(later.operand, earlier.operand) || !llvm::is_contained(phase.getWindowsAgain(), numbers.lookup(before)))
+    return false;
+  auto [isNext, isLater] = getDistance(later.operand, earlier.operand, phase->getParentOfType<LoopOp>().getNumber());
+  return (isNext || isLater) && findMeetingsAgain(phase, before).has_value();
+}
+
+bool WindowOrder::isOrderedAgain(const OperandTouch &later, const OperandTouch &earlier) {
+  PhaseOp phase = SpaceOp(later.space).getParentOp(), before = SpaceOp(earlier.space).getParentOp();
+  if (phase->getBlock() != before->getBlock() || !phase->getParentOfType<LoopOp>())
+    return false;
+  int64_t number = numbers.lookup(before);
+  if (isLinkedAgain(later, earlier) || (number < numbers.lookup(phase) && isOrdered(later, earlier)))
+    return true;
+  // By what came after it in its own iteration.
+  return llvm::any_of(touching[earlier.operand], [&](const OperandTouch &between) {
+    int64_t middle = numbers.lookup(SpaceOp(between.space).getParentOp());
+    return middle > number && isLinkedAgain(later, between) && isOrdered(between, earlier);
   });
 }

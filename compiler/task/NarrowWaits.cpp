@@ -142,10 +142,11 @@ void Narrower::narrow(LoopOp loop) {
     loop.setAllAfter(last);
   }
   bool mayOverlap = !llvm::is_contained(loop.getAwaitedAgain(), end - 1) && IterationOrder::mayOverlap(loop);
-  IterationOrder iterations(loop, first, [](const OperandTouch &later, const OperandTouch &earlier) {
+  auto staysOnWorker = [](const OperandTouch &later, const OperandTouch &earlier) {
     return SpaceOp(later.space).isDealtAs(earlier.space) &&
            (earlier.isOnly() || areAligned(later.elements, earlier.elements));
-  });
+  };
+  IterationOrder iterations(loop, first, staysOnWorker, &order);
   auto narrowWithin = [&] {
     narrow(loop.getBody().front());
     if (mayOverlap)
@@ -160,6 +161,7 @@ void Narrower::narrow(LoopOp loop) {
       known.pass(loop.getBody().front(), [](PhaseOp) {});
   };
   known.passLoop(loop, narrowWithin, narrowAgain);
+  windows += mayOverlap ? iterations.countWindows() : 0;
 }
 
 void Narrower::narrow(BranchOp branch) {

@@ -43,7 +43,9 @@ void OrderProof::add(const RunSizes::Values &values, ArrayRef<int64_t> offsets, 
   for (const auto &[name, value] : values)
     sizes += ", " + name + " = " + std::to_string(value);
   auto shared = std::make_shared<const RunSizes::Values>(values);
-  bool hasWindows = llvm::any_of(program.getPhases(), [](PhaseOp phase) { return !phase.getAwaitedWindows().empty(); });
+  bool hasWindows = llvm::any_of(program.getPhases(), [](PhaseOp phase) {
+    return !phase.getAwaitedWindows().empty() || !phase.getWindowsAgain().empty();
+  });
   bool decides = program
                      .walk([](Operation *op) {
                        return isa<LoopOp, BranchOp>(op) ? WalkResult::interrupt() : WalkResult::advance();

@@ -215,8 +215,9 @@ def NarrowWaits : Pass<"task-narrow-waits", "::freestone::task::ProgramOp"> {
     In: phases with edges, and planned memory. Out: an edge `all` is a `window` where it is known which elements every
     tile of both phases touches; whoever needs more has an edge of its own. Live ranges stay as they are: buffers get
     the phase from which on they are `released` without the windows, and where bytes are taken again before, a run
-    makes windows as wide as all workers. Phases within branches keep their waits, and so do programs with sizes that the
-    run determines.
+    makes windows as wide as all workers. `again_all` becomes `again_window` in the same way, but where a buffer lives in
+    a part of an iteration alone: the loop then waits for all. Phases within branches keep their waits, and so do programs
+    with sizes that the run determines.
     ```mlir
     %a = task.buffer arena live [0, 2) : …
     task.phase "h" after all [] same [] { … to (%a) … tiles 24 … writes [4*n per 6] … }
@@ -234,7 +235,7 @@ def ClaimPhases : Pass<"task-claim-phases", "::mlir::ModuleOp"> {
   let summary = "marks the phases whose tiles workers may claim from each other";
   let description = [{
     In: phases with deals and all edges. Out: a phase is `claimed` where no other space shares a deal with it, worker 0
-    need not compute it, it has several tiles, and one worker's share of it may take a millisecond at some sizes: what
+    need not compute it, it has several tiles, all have finished it in the iteration before, and one worker's share of it may take a millisecond at some sizes: what
     claims can save is the rest of a share whose worker was stopped for a time slice of the system, and that is more than
     what they cost where shares are about as long as those. Whether tiles are claimed is the decision of each run. Counts `claimed`.
     ```mlir

@@ -96,14 +96,18 @@ SizeSlots::SizeSlots(ProgramOp program) {
     for (SpaceOp space : phase.getSpaces())
       add(space.getTime().getExpr());
     // Blocks as large as any number are as good as ones that overflow.
+    auto addBlocks = [&](const std::optional<SmallVector<Meeting, 2>> &meetings) {
+      for (const Meeting &meeting : meetings.value_or(SmallVector<Meeting, 2>()))
+        for (const OperandTouch &touched : {meeting.later, meeting.earlier})
+          if (auto [elements, tiles] = touched.getBlocks(); elements) {
+            add(elements);
+            add(tiles);
+          }
+    };
     for (int64_t before : phase.getAwaitedWindows())
-      if (auto meetings = findMeetings(phase, phases[before]))
-        for (const Meeting &meeting : *meetings)
-          for (const OperandTouch &touched : {meeting.later, meeting.earlier})
-            if (auto [elements, tiles] = touched.getBlocks(); elements) {
-              add(elements);
-              add(tiles);
-            }
+      addBlocks(findMeetings(phase, phases[before]));
+    for (int64_t before : phase.getWindowsAgain())
+      addBlocks(findMeetingsAgain(phase, phases[before]));
   }
   operations = isCounted ? sum(executed) : sym::Expr::invalid(context);
   padding = isCounted ? sum(thrownAway) : sym::Expr::invalid(context);

@@ -157,9 +157,10 @@ struct Meeting {
   Blocks later, earlier;
 };
 
-/// A wait for the workers that have touched, in an earlier phase, what a worker is about to touch.
+/// A wait for the workers that have touched, in an earlier phase, what a worker is about to touch; ~phase: in the
+/// iteration before of a loop.
 struct Window {
-  int64_t phase = -1;
+  int64_t phase = 0;
   std::vector<Meeting> meetings;
 };
 

@@ -274,7 +274,9 @@ void Rules::checkPhase(const Entry &entry, size_t number, std::span<Deal> deals)
 
 /// Windows follow from the tiles of a run as they are dealt before it.
 void Rules::checkWindow(const Entry &entry, size_t number, const Window &window) {
-  bool isEarlier = window.phase >= 0 && window.phase < static_cast<int64_t>(number);
+  bool isAgain = window.phase < 0;
+  int64_t before = isAgain ? ~window.phase : window.phase;
+  bool isEarlier = before < static_cast<int64_t>(isAgain ? entry.phases.size() : number);
   require(isEarlier, "waits for a phase that does not come before it");
   require(std::ranges::find(entry.symbols, SymbolSource::RunTime, &Symbol::source) == entry.symbols.end(),
           "waits for tiles that a run deals anew");
@@ -290,7 +292,7 @@ void Rules::checkWindow(const Entry &entry, size_t number, const Window &window)
   };
   for (const Meeting &meeting : window.meetings) {
     checkBlocks(meeting.later, entry.phases[number]);
-    checkBlocks(meeting.earlier, entry.phases[window.phase]);
+    checkBlocks(meeting.earlier, entry.phases[before]);
   }
 }
 

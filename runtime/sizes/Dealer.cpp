@@ -43,7 +43,8 @@ void Dealer::await(const Phase &phase) {
     plane.await(passedAt[phase.awaitsAll]);
   // Workers that wait for few are about as late as all: what each of them waits for follows from the deal.
   for (const Window &window : phase.windows)
-    plane.await(passedAt[window.phase]);
+    if (window.phase >= 0)
+      plane.await(passedAt[window.phase]);
 }
 
 void Dealer::lay(const Space &space, std::span<const int64_t> sizes, size_t number, std::span<int64_t> firsts) {

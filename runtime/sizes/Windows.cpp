@@ -90,6 +90,7 @@ WindowPlanner::WindowPlanner(const Entry &entry, size_t workers)
     if (phase.windows.empty())
       continue;
     windows += phase.windows.size();
+    // Those of the iteration before have negative numbers, and are never made wider for memory.
     waits.push_back({static_cast<int64_t>(number), std::ranges::max(phase.windows, {}, &Window::phase).phase});
   }
 }
@@ -123,13 +124,15 @@ void WindowPlanner::plan(std::span<const int64_t> sizes, const Deals &deals, std
   for (size_t wait = 0; wait < waits.size(); ++wait) {
     const Phase &phase = entry.phases[waits[wait].phase];
     for (const Window &window : phase.windows) {
+      bool isWide = areWide[wait] && window.phase >= 0;
+      const Phase &before = entry.phases[window.phase < 0 ? ~window.phase : window.phase];
       for (size_t worker = 0; worker < workers; ++worker, ++next) {
-        if (areWide[wait] && window.phase == waits[wait].awaited)
+        if (isWide && window.phase == waits[wait].awaited)
           *next = {0, static_cast<int32_t>(workers)};
-        for (const Meeting &meeting : areWide[wait] ? std::span<const Meeting>() : std::span(window.meetings)) {
+        for (const Meeting &meeting : isWide ? std::span<const Meeting>() : std::span(window.meetings)) {
           std::span<const int64_t> own = firstsOf(phase.spaces[meeting.later.space]);
           addMeeting(*next, own[worker], own[worker + 1], blocksOf(meeting.later),
-                     firstsOf(entry.phases[window.phase].spaces[meeting.earlier.space]), blocksOf(meeting.earlier));
+                     firstsOf(before.spaces[meeting.earlier.space]), blocksOf(meeting.earlier));
         }
       }
     }
@@ -138,7 +141,8 @@ void WindowPlanner::plan(std::span<const int64_t> sizes, const Deals &deals, std
   next = whereClaimed.data();
   for (const NarrowWait &wait : waits)
     for (const Window &window : entry.phases[wait.phase].windows) {
-      if (deals.mayClaim(entry.phases[wait.phase]) || deals.mayClaim(entry.phases[window.phase]))
+      // A share has one counter for all iterations.
+      if (window.phase < 0 || deals.mayClaim(entry.phases[wait.phase]) || deals.mayClaim(entry.phases[window.phase]))
         std::fill_n(next, workers, WorkerRange{0, static_cast<int32_t>(workers)});
       next += workers;
     }

@@ -27,7 +27,7 @@ struct WorkerRange {
 void addMeeting(WorkerRange &range, int64_t first, int64_t last, TileBlocks blocks, std::span<const int64_t> firsts,
                 TileBlocks ofFirsts);
 
-/// A phase that waits for windows of earlier ones, the latest of which is `awaited`.
+/// A phase that waits for windows of earlier ones, the latest of which is `awaited`: of those of its own iteration.
 struct NarrowWait {
   int64_t phase, awaited;
 };

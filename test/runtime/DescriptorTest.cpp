@@ -107,6 +107,7 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
     };
   };
   EXPECT_MENTIONS(refusalAfter(setWindow({1, {}})), "does not come before");
+  EXPECT_MENTIONS(refusalAfter(setWindow({~int64_t(2), {}})), "does not come before");
   EXPECT_MENTIONS(refusalAfter(setWindow({0, {{{1, -1, -1}, {}}}})), "space that does not exist");
   EXPECT_MENTIONS(refusalAfter(setWindow({0, {{{0, 9, 0}, {}}}})), "a block of elements");
   EXPECT_MENTIONS(refusalAfter(setWindow({0, {{{}, {0, 0, 9}}}})), "tiles that share a block");

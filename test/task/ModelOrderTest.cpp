@@ -161,8 +161,10 @@ private:
       };
       reach(phase.getSameAfter(), number);
       reach(phase.getAwaitedWindows(), number);
-      if (int64_t begin = execution.getBegin(number); begin >= 0)
+      if (int64_t begin = execution.getBegin(number); begin >= 0) {
         reach(phase.getSameAgain(), begin);
+        reach(phase.getWindowsAgain(), begin);
+      }
     }
     return false;
   }
@@ -249,13 +251,23 @@ TEST_P(ModelOrder, FindsEveryMissingEdge) {
       }
     });
     for (PhaseOp phase : program.getPhases()) {
-      std::vector<int64_t> again(phase.getAwaitedAgain()), sameAgain(phase.getSameAgain());
+      std::vector<int64_t> again(phase.getAwaitedAgain()), narrowAgain(phase.getWindowsAgain()),
+          sameAgain(phase.getSameAgain());
       for (int64_t edge : again) {
         phase.setAgainAfter(without(again, edge));
         expectFault(phase.getLabel(), "phase of the iteration before", edge);
       }
       if (!again.empty())
         phase.setAgainAfter(again);
+      for (int64_t edge : narrowAgain) {
+        phase.setAgainWindowsAfter(without(narrowAgain, edge));
+        EXPECT_TRUE(proof.findUnproved())
+            << "without the window of " << phase.getLabel().str() << " for phase " << edge << " of the iteration before";
+        ++windows;
+        needed += proof.findConflict().has_value();
+      }
+      if (!narrowAgain.empty())
+        phase.setAgainWindowsAfter(narrowAgain);
       for (int64_t edge : sameAgain) {
         phase.setAgainSameAfter(without(sameAgain, edge));
         bool isRedundant = runs.areOrdered(phase, edge, /*again=*/true);

@@ -6,7 +6,7 @@
 
 // Windows stay: a run that lets workers claim tiles makes those wide. What is too short, has one tile or shares its deal
 // is not claimed.
-// CHECK:       tile.counters = {claimed = 3 : i64}
+// CHECK:       tile.counters = {claimed = 4 : i64}
 // CHECK-LABEL: task.program @long {{.*}}task.order = "proved"
 // CHECK:         task.phase "a" claimed after all [] same []
 // CHECK:         task.phase "b" claimed after all [] window [0] same []
@@ -66,6 +66,25 @@ task.program @loop symbols [#task.symbol<"n" dim 0, 0 in [0, 100000]>, #task.sym
   task.loop 1 "/collecting" trips t after all [1] {
     task.phase "collect" after all [] same [] {
       task.space @p(%x) to (%each) sizes [n] tiles n ceildiv 4 deal 2 time 2000000*n scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    }
+  }
+}
+
+// What a worker touches again in each iteration may be of any worker where tiles are claimed: a window waits for it, of the
+// worker itself alone in other runs. Not where it is unknown which elements that are.
+// CHECK-LABEL: task.program @again {{.*}}task.order = "proved"
+// CHECK:         task.phase "known" claimed after all [] same [] again_window [0] {
+// CHECK:         task.phase "unknown" after all [] same [] again_same [1] {
+task.program @again symbols [#task.symbol<"n" dim 0, 0 in [0, 100000]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer output "a" : !v
+  %b = task.buffer output "b" : !v
+  task.loop 0 "loop" trips n {
+    task.phase "known" after all [] same [] again_same [0] {
+      task.space @p(%a) to (%a) sizes [n] tiles n ceildiv 4 deal 0 time 2000000*n scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    }
+    task.phase "unknown" after all [] same [] again_same [1] {
+      task.space @p(%x) to (%b) sizes [n] tiles 1 deal 1 time 2000000*n scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
     }
   }
 }

@@ -86,14 +86,14 @@ task.program @in_place symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>] {
 
 // -----
 
-// Within an iteration as anywhere; not within a branch, of which nothing is known behind it. The next iteration comes
-// after all that still read what it writes.
+// Within an iteration as anywhere; not within a branch, of which nothing is known behind it. In the next iteration, a
+// worker comes after those that still read what it writes.
 !v = !graph.tensor<[n], f32>
 !c = !graph.tensor<[], i1>
 // CHECK-LABEL: task.program @control {{.*}}task.order = "proved"
 // CHECK:         task.loop 0
-// CHECK:           task.phase "one" after all [] same [] again_all [1] {
-// CHECK:           task.phase "two" after all [] window [0] same [] {
+// CHECK:           task.phase "one" after all [] same [] again_window [1] again_same [0] {
+// CHECK:           task.phase "two" after all [] window [0] same [] again_same [1] {
 // CHECK:         task.branch
 // CHECK:           task.phase "three" after all [] same []
 // CHECK:           task.phase "four" after all [2] same []
@@ -142,6 +142,48 @@ task.program @sides symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>] {
   } else {
     task.phase "right" after all [] same [] {
       task.space @p(%x) to (%y) sizes [n] tiles n ceildiv 8 deal 1 scratch 0 reads [8] writes [8] sites [] : (!v) -> (!v)
+    }
+  }
+}
+
+// -----
+
+// What is carried has two slices in turns: each worker waits for those that wrote the elements that it reads, and before
+// it overwrites a slice, for those that read it. What comes after a window of this iteration comes after those before,
+// as "next" after what "rows" wrote into %a. What any tile may touch is awaited of all workers.
+!v = !graph.tensor<[n], f32>
+!s = !graph.tensor<[2, n], f32>
+// CHECK-LABEL: task.program @carried {{.*}}task.order = "proved"
+// CHECK:         task.loop 0 "loop" trips n {
+// CHECK:           task.phase "rows" after all [] same [] again_window [1] again_same [0] {
+// CHECK:           task.phase "next" after all [] window [0] same [] again_window [0] again_same [1] {
+// CHECK:         task.loop 1 "any" trips n after all [1] {
+// CHECK:           task.phase "sum" after all [] same [] again_all [3] {
+// CHECK:           task.phase "then" after all [2] same [] {
+task.program @carried symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>] {
+  %x = task.buffer input "x" : !s
+  %s = task.buffer output "s" : !s
+  %old = task.view %s loop 0 rotate 2 step 4*n : !s -> !v
+  %new = task.view %s loop 0 shift 1 rotate 2 step 4*n : !s -> !v
+  %a = task.buffer arena live [0, 2) : !v
+  %r = task.buffer output "r" : !s
+  %before = task.view %r loop 1 rotate 2 step 4*n : !s -> !v
+  %after = task.view %r loop 1 shift 1 rotate 2 step 4*n : !s -> !v
+  %b = task.buffer arena live [2, 4) : !v
+  task.loop 0 "loop" trips n {
+    task.phase "rows" after all [] same [] {
+      task.space @p(%old) to (%a) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    }
+    task.phase "next" after all [0] same [] {
+      task.space @p(%a) to (%new) sizes [n] tiles n ceildiv 8 deal 1 scratch 0 reads [8] writes [8] sites [] : (!v) -> (!v)
+    }
+  }
+  task.loop 1 "any" trips n after all [1] {
+    task.phase "sum" after all [] same [] {
+      task.space @p(%before) to (%b) sizes [n] tiles n ceildiv 4 deal 2 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    }
+    task.phase "then" after all [2] same [] {
+      task.space @p(%b) to (%after) sizes [n] tiles n ceildiv 8 deal 3 scratch 0 reads [?] writes [8] sites [] : (!v) -> (!v)
     }
   }
 }

@@ -130,8 +130,9 @@ Value EntryEmitter::ifThen(Value condition, Value otherwise, llvm::function_ref<
   return branch.getResult(0);
 }
 
-/// Waits until all tiles of the phases of a list are done. Returns 0, or 1 when the run has failed.
-Value EntryEmitter::emitWaits(Value phases, Value count) {
+/// Waits until all tiles of the phases of a list are done, of the iteration whose progress begins at `base`. Returns 0,
+/// or 1 when the run has failed.
+Value EntryEmitter::emitWaits(Value phases, Value count, Value base) {
   Value isWaiting = compare(arith::CmpIPredicate::ne, count, constant(0));
   return ifThen(isWaiting, status(0), [&] {
     auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64, pointer, i64});
@@ -158,6 +159,27 @@ Value EntryEmitter::emitWaitAgain(Value awaited, Value loop, Value iteration) {
   });
 }
 
+/// Waits for all that a phase comes after. Returns 0, or 1 when the run has failed.
+Value EntryEmitter::emitWaitsOfPhase() {
+  Value waits = element(i64, row, static_cast<int32_t>(EntryTable::columns)), count = column(EntryTable::waitCount);
+  if (table.getDepth() == 0)
+    return emitWaits(waits, count);
+  Value again = column(EntryTable::againCount), here = subtract(count, again);
+  Value waited = emitWaits(waits, here);
+  waited = ifThen(isZero(waited), waited, [&] {
+    return emitWaitAgain(column(EntryTable::awaitedAgain), column(EntryTable::aroundLoop),
+                         column(EntryTable::iteration));
+  });
+  Value mayWait =
+      arith::AndIOp::create(builder, location, isZero(waited), compare(arith::CmpIPredicate::ne, again, constant(0)));
+  return ifThen(mayWait, waited, [&] {
+    Value trip = load(i64, iterations, column(EntryTable::aroundLoop));
+    return ifThen(compare(arith::CmpIPredicate::ne, trip, constant(0)), status(0), [&] {
+      return emitWaits(element(i64, waits, here), again, subtract(base, column(EntryTable::iteration)));
+    });
+  });
+}
+
 void EntryEmitter::emitPublish(Value number) {
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, i64, i64});
   Value publish = field(pointer, offsetof(freestone_run_context, publish));
@@ -179,12 +201,7 @@ EntryEmitter::State EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
 
 /// Waits, computes this worker's share of the tiles, publishes. Returns 0, or 1 + the phase when the run has failed.
 Value EntryEmitter::emitSpace(LLVM::LLVMFuncOp bind) {
-  Value waited = emitWaits(element(i64, row, static_cast<int32_t>(EntryTable::columns)), column(EntryTable::waitCount));
-  if (table.getDepth() > 0)
-    waited = ifThen(isZero(waited), waited, [&] {
-      return emitWaitAgain(column(EntryTable::awaitedAgain), column(EntryTable::aroundLoop),
-                           column(EntryTable::iteration));
-    });
+  Value waited = emitWaitsOfPhase();
   Value failed = ifThen(isZero(waited), waited, [&] {
     Value failed = emitRebind(bind, table.hasClaims() ? emitClaims() : emitShare());
     Value number = column(EntryTable::publishAs);

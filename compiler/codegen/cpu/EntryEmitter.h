@@ -32,7 +32,9 @@ private:
   State emitControl();
   State emitTest();
   State emitFork();
-  mlir::Value emitWaits(mlir::Value phases, mlir::Value count);
+  mlir::Value emitWaits(mlir::Value phases, mlir::Value count) { return emitWaits(phases, count, base); }
+  mlir::Value emitWaits(mlir::Value phases, mlir::Value count, mlir::Value base);
+  mlir::Value emitWaitsOfPhase();
   mlir::Value emitWaitAgain(mlir::Value awaited, mlir::Value loop, mlir::Value iteration);
   void emitPublish(mlir::Value number);
   void emitViews(mlir::Value rows, mlir::Value count, mlir::Value trip);

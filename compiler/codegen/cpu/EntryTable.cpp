@@ -56,6 +56,7 @@ void EntryTable::findAwaited() {
       awaitAll(phase.getAwaitedTiles());
       awaitAll(phase.getAwaitedWindows());
       awaitAll(phase.getAwaitedAgain());
+      awaitAll(phase.getWindowsAgain());
     } else if (auto branch = dyn_cast<BranchOp>(op)) {
       awaitAll(branch.getAllAfter());
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
@@ -165,6 +166,13 @@ SmallVector<int64_t> EntryTable::getWaits(ArrayRef<int64_t> all, ArrayRef<int64_
   return waits;
 }
 
+/// Those for the iteration before come last.
+SmallVector<int64_t> EntryTable::getWaits(PhaseOp phase) {
+  SmallVector<int64_t> waits = getWaits(phase.getAllAfter(), phase.getAwaitedTiles(), phase.getAwaitedWindows());
+  llvm::append_range(waits, getWaits({}, {}, phase.getWindowsAgain()));
+  return waits;
+}
+
 void EntryTable::addPhase(PhaseOp phase, int64_t loops) {
   int64_t index = nextPhase++;
   SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
@@ -173,13 +181,14 @@ void EntryTable::addPhase(PhaseOp phase, int64_t loops) {
   size_t first = words.size(), last = first;
   for (SpaceOp space : spaces) {
     last = words.size();
-    addRow(space, last == first ? getWaits(phase.getAllAfter(), phase.getAwaitedTiles(), phase.getAwaitedWindows())
-                                : SmallVector<int64_t>());
+    addRow(space, last == first ? getWaits(phase) : SmallVector<int64_t>());
     words[last + phaseIndex] = index;
     words[last + isClaimed] = phase.getClaimed();
   }
-  for (int64_t before : phase.getAwaitedAgain()) {
+  for (int64_t before : phase.getAwaitedAgain())
     words[first + awaitedAgain] = std::max(words[first + awaitedAgain], before + 1);
+  words[first + againCount] = phase.getWindowsAgain().size();
+  if (words[first + awaitedAgain] || words[first + againCount]) {
     words[first + aroundLoop] = loops - 1;
     words[first + iteration] = phase->getParentOfType<LoopOp>().getPhases().size();
   }

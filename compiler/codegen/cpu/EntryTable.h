@@ -26,9 +26,10 @@ public:
     kind,
     phaseIndex,
     waitCount,
-    publishAs, ///< 1 + the phase that ends here, if others wait for it or watch the run; 0: none
-    callee,    ///< index of the program, or ~ of the number of the service call
-    tileCount, ///< slot
+    againCount, ///< of the waits: the last ones are windows of the iteration before
+    publishAs,  ///< 1 + the phase that ends here, if others wait for it or watch the run; 0: none
+    callee,     ///< index of the program, or ~ of the number of the service call
+    tileCount,  ///< slot
     deal,
     bufferCount,
     sizeCount,
@@ -38,8 +39,8 @@ public:
     bindsLower,   ///< the value if there are no tiles
     isClaimed,    ///< 1: workers may claim its tiles; 0: not
     awaitedAgain, ///< 1 + the phase that all workers must have finished in the iteration before; 0: none
-    aroundLoop,   ///< with `awaitedAgain`: the loops around the innermost one
-    iteration,    ///< with `awaitedAgain`: the phases of an iteration
+    aroundLoop,   ///< with waits for the iteration before: the loops around the innermost one
+    iteration,    ///< with waits for the iteration before: the phases of an iteration
     columns
   };
   /// The columns of rows of loops and branches, behind `kind`. A row is named by the number of words before it.
@@ -89,6 +90,7 @@ private:
   size_t addViews(llvm::function_ref<bool(task::ViewOp)> areOf);
   void addPhase(task::PhaseOp phase, int64_t loops);
   void addRow(task::SpaceOp space, llvm::ArrayRef<int64_t> waits);
+  llvm::SmallVector<int64_t> getWaits(task::PhaseOp phase);
   llvm::SmallVector<int64_t> getWaits(llvm::ArrayRef<int64_t> all, llvm::ArrayRef<int64_t> tiles,
                                       llvm::ArrayRef<int64_t> windows);
   size_t addControl(Kind kind, int64_t loops, llvm::ArrayRef<int64_t> waits = {});

@@ -155,7 +155,9 @@ bool PhaseOp::isAwaitedAgain() {
     bool awaits = awaitsIt(loop.getAwaitedAgain());
     for (PhaseOp phase : ArrayRef(phases).take_front(number + 1)) {
       bool isPassed = phase == *this || phase->getParentOp() == loop;
-      awaits |= isPassed && phase->getParentOfType<LoopOp>() == loop && awaitsIt(phase.getAwaitedAgain());
+      // Where tiles are claimed, windows between iterations are for all workers.
+      awaits |= isPassed && phase->getParentOfType<LoopOp>() == loop &&
+                (awaitsIt(phase.getAwaitedAgain()) || awaitsIt(phase.getWindowsAgain()));
     }
     if (!awaits)
       return false;
@@ -253,7 +255,8 @@ static LogicalResult verifyIterations(ProgramOp program) {
       return WalkResult::advance();
     auto around = phase ? phase->getParentOfType<LoopOp>() : loop;
     for (ArrayRef<int64_t> edges :
-         {phase ? phase.getAwaitedAgain() : loop.getAwaitedAgain(), phase ? phase.getSameAgain() : ArrayRef<int64_t>()})
+         {phase ? phase.getAwaitedAgain() : loop.getAwaitedAgain(), phase ? phase.getSameAgain() : ArrayRef<int64_t>(),
+          phase ? phase.getWindowsAgain() : ArrayRef<int64_t>()})
       for (int64_t before : edges)
         if (!isWithin(around, before))
           return op->emitOpError("comes after phase ") << before << " of an iteration before, which has none",
@@ -300,10 +303,11 @@ LogicalResult ProgramOp::verify() {
       for (int64_t before : awaited)
         if (phase.isAlternativeTo(phases[before]))
           return phase.emitOpError("waits for phase ") << before << ", which no run with it has";
-    for (int64_t before : phase.getAwaitedWindows())
-      if (!phase.mayAwaitWindows() || phase->getBlock() != phases[before]->getBlock())
-        return phase.emitOpError("waits for windows of phase ")
-               << before << " from within a branch, from another block, or with sizes that the run determines";
+    for (ArrayRef<int64_t> windows : {phase.getAwaitedWindows(), phase.getWindowsAgain()})
+      for (int64_t before : windows)
+        if (!phase.mayAwaitWindows() || phase->getBlock() != phases[before]->getBlock())
+          return phase.emitOpError("waits for windows of phase ")
+                 << before << " from within a branch, from another block, or with sizes that the run determines";
     for (SpaceOp space : phase.getSpaces()) {
       if (space.getReads().size() != space.getInputs().size() || space.getWrites().size() != space.getOutputs().size())
         return space.emitOpError("needs one access per operand");

@@ -202,26 +202,30 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
     whose tiles of phase p touched elements that its own tiles touch, and for nobody if it has no tiles; it knows of no
     other worker's progress then. A run makes it a wait for all workers where buffers share bytes that are `released`
     later. Both phases are in one block, not within a branch, of a program without run-time sizes. `after same [p, …]`: a
-    worker reads only its own writes of p; no wait. `again_all [p]` and `again_same [p]` are such edges from phases of the
-    iteration before to those of the next one of the innermost loop; in its first iteration they are none. `binds` names
+    worker reads only its own writes of p; no wait. `again_all [p]`, `again_window [p, …]` and `again_same [p]` are such
+    edges from phases of the iteration before to those of the next one of the innermost loop; in its first iteration they
+    are none. Whoever waits at a window of p has then waited for all older iterations of p too. `binds` names
     the run-time symbol whose value is the phase's result: worker 0, which runs tile 0, then derives all sizes anew, and
     deals the tiles of later phases, before it publishes its progress. Without tiles the symbol gets its lower bound.
 
     `claimed`: in a run on a busy machine a worker that is done with its tiles takes some of those that others have not
     begun. Each of its spaces has a deal of its own, so that no edge `same` rests on it, and its windows, and those of it,
-    are as wide as all workers in such a run. All workers are in one iteration of it.
+    are as wide as all workers in such a run, as are those between iterations. All workers are in one iteration of it.
     ```mlir
     task.phase "fc1" claimed after all [] window [0] same [] { … }
     ```
   }];
   let arguments = (ins StrAttr:$label, DenseI64ArrayAttr:$all_after, OptionalAttr<DenseI64ArrayAttr>:$tiles_after,
                        OptionalAttr<DenseI64ArrayAttr>:$windows_after, DenseI64ArrayAttr:$same_after,
-                       OptionalAttr<DenseI64ArrayAttr>:$again_after, OptionalAttr<DenseI64ArrayAttr>:$again_same_after,
+                       OptionalAttr<DenseI64ArrayAttr>:$again_after,
+                       OptionalAttr<DenseI64ArrayAttr>:$again_windows_after,
+                       OptionalAttr<DenseI64ArrayAttr>:$again_same_after,
                        OptionalAttr<StrAttr>:$binds, UnitAttr:$claimed);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $label (`claimed` $claimed^)? `after` `all` $all_after (`tiles` $tiles_after^)? (`window` $windows_after^)?
-    `same` $same_after (`again_all` $again_after^)? (`again_same` $again_same_after^)? (`binds` $binds^)?
+    `same` $same_after (`again_all` $again_after^)? (`again_window` $again_windows_after^)?
+    (`again_same` $again_same_after^)? (`binds` $binds^)?
     attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
@@ -243,6 +247,10 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
     /// The phases of the iteration before that all workers have finished.
     ::llvm::ArrayRef<int64_t> getAwaitedAgain() {
       return getAgainAfter() ? *getAgainAfter() : ::llvm::ArrayRef<int64_t>();
+    }
+    /// Those of the iteration before of which each worker awaits the workers that touched its elements.
+    ::llvm::ArrayRef<int64_t> getWindowsAgain() {
+      return getAgainWindowsAfter() ? *getAgainWindowsAfter() : ::llvm::ArrayRef<int64_t>();
     }
     /// Those of iterations before of which a worker touches what it touched itself.
     ::llvm::ArrayRef<int64_t> getSameAgain() {
