@@ -52,8 +52,8 @@ private:
   WindowOrder order;
 };
 
-/// The earlier phases that touch what the phase touches, one of them by writing, and are not known to be done: the
-/// latest first.
+/// The earlier phases that touch what the phase touches, one of them by writing, and are not known to be done, nor have
+/// an edge `same`: the latest first.
 SmallVector<int64_t> Narrower::findNeeded(PhaseOp phase) {
   llvm::SmallSetVector<int64_t, 8> needed;
   int64_t index = known.getNext();
@@ -62,7 +62,9 @@ SmallVector<int64_t> Narrower::findNeeded(PhaseOp phase) {
       int64_t number = numberOf(before);
       if (number >= index)
         break;
-      if (!known.isKnown(number) && touch.conflictsWith(before) && !phase.isAlternativeTo(phases[number]))
+      bool isOnWorker = llvm::is_contained(phase.getSameAfter(), number) && touch.isOnWorkerOf(before);
+      if (!known.isKnown(number) && !isOnWorker && touch.conflictsWith(before) &&
+          !phase.isAlternativeTo(phases[number]))
         needed.insert(number);
     }
   SmallVector<int64_t> latestFirst = needed.takeVector();

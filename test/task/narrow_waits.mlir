@@ -187,3 +187,30 @@ task.program @carried symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>] {
     }
   }
 }
+
+// -----
+
+// A side of a branch that touches what its workers touched before waits for nobody.
+!v = !graph.tensor<[n], f32>
+!c = !graph.tensor<[], i1>
+// CHECK-LABEL: task.program @own_side {{.*}}task.order = "proved"
+// CHECK:         task.phase "copy" after all [] same [0]
+// CHECK:         task.phase "other" after all [0] same []
+task.program @own_side symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>] {
+  %x = task.buffer input "x" : !v
+  %if = task.buffer input "if" : !c
+  %a = task.buffer arena live [0, 3) : !v
+  %y = task.buffer output "y" : !v
+  task.phase "make" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.branch "/if" if %if after all [] : !c {
+    task.phase "copy" after all [] same [0] {
+      task.space @p(%a) to (%y) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    }
+  } else {
+    task.phase "other" after all [0] same [] {
+      task.space @p(%a) to (%y) sizes [n] tiles n ceildiv 8 deal 1 scratch 0 reads [8] writes [8] sites [] : (!v) -> (!v)
+    }
+  }
+}
