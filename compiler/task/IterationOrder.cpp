@@ -29,7 +29,8 @@ void IterationOrder::collect() {
       return WalkResult::advance();
     for (const OperandTouch &touch : collectTouches(phase))
       touches[findBuffer(touch.operand)].push_back({end, touch});
-    clear(phase);
+    if (isWithin(phase))
+      clear(phase);
     ++end;
     return WalkResult::skip();
   });
@@ -37,17 +38,21 @@ void IterationOrder::collect() {
 
 bool IterationOrder::mayOverlap(LoopOp loop) {
   SmallVector<PhaseOp, 8> phases = loop.getPhases();
-  auto isFound = [](Attribute symbol) { return cast<SymbolAttr>(symbol).getSource() == SymbolSource::runtime; };
-  if (phases.empty() || llvm::any_of(loop->getParentOfType<ProgramOp>().getSymbols(), isFound))
+  if (phases.empty() || llvm::any_of(phases, [](PhaseOp phase) { return phase.getBinds().has_value(); }))
     return false;
   return !loop.getBody()
               .walk([](Operation *op) {
                 auto branch = dyn_cast<BranchOp>(op);
-                return isa<LoopOp>(op) || (branch && branch.getPhases().empty()) ? WalkResult::interrupt()
-                                                                                  : WalkResult::advance();
+                auto inner = dyn_cast<LoopOp>(op);
+                bool isUntold = (branch && branch.getPhases().empty()) ||
+                                (inner && (inner.getCondition() || inner.getPhases().empty()));
+                return isUntold ? WalkResult::interrupt() : WalkResult::advance();
               })
               .wasInterrupted();
 }
+
+/// Whether the loop is the innermost one around a phase.
+bool IterationOrder::isWithin(PhaseOp phase) { return phase->getParentOfType<LoopOp>() == loop; }
 
 void IterationOrder::awaitAgain(int64_t phase) {
   if (first == end)
@@ -60,7 +65,7 @@ void IterationOrder::awaitAgain(int64_t phase) {
 void IterationOrder::awaitConditions() {
   auto awaitWriters = [&](Value condition) {
     for (const Touch &before : touches[findBuffer(condition)])
-      if (before.touch.isWrite && getDistance(condition, before.touch.operand, loop.getNumber()).isNext)
+      if (before.touch.isWrite && getDistance(condition, before.touch.operand, loop).isNext)
         awaitAgain(before.phase);
   };
   if (Value condition = loop.getCondition())
@@ -96,21 +101,42 @@ bool IterationOrder::isOrdered(PhaseOp phase, int64_t before) {
 int64_t IterationOrder::countWindows() {
   int64_t count = 0;
   for (PhaseOp phase : phases)
-    count += phase->getParentOp() == loop ? phase.getWindowsAgain().size() : 0;
+    count += isWithin(phase) ? phase.getWindowsAgain().size() : 0;
   return count;
 }
 
-/// Writes the edges of one phase, which has waited for phases of its own iteration. Those of `older` are known to be
+/// Whether a touch comes after one of an iteration before that isn't known to be done. Those of `older` are known to be
 /// done in the iterations before the last.
+bool IterationOrder::awaits(const OperandTouch &touch, const Touch &before, const KnownPhases &known,
+                            const llvm::BitVector &older) {
+  if (known.isKnownBefore(before.phase) || (!touch.isWrite && !before.touch.isWrite))
+    return false;
+  auto [isNext, isLater] = getDistance(touch.operand, before.touch.operand, loop);
+  return isNext || (isLater && !older.test(before.phase));
+}
+
+/// The last phase of the iteration before that a loop within needs and that isn't known to be done where it begins: its
+/// phases have no edges to that iteration. What comes before it in its own iteration has mostly been waited for, and so
+/// tells that there is none.
+int64_t IterationOrder::findMissing(LoopOp inner, const KnownPhases &known, const llvm::BitVector &older) {
+  int64_t latest = -1;
+  for (PhaseOp phase : inner.getPhases())
+    for (const OperandTouch &touch : collectTouches(phase))
+      for (const Touch &before : touches[findBuffer(touch.operand)])
+        if (awaits(touch, before, known, older))
+          latest = std::max(latest, before.phase);
+  return latest;
+}
+
+/// Writes the edges of one phase, which has waited for phases of its own iteration.
 void IterationOrder::order(PhaseOp phase, KnownPhases &known, const llvm::BitVector &older) {
+  if (!isWithin(phase))
+    return;
   int64_t latest = -1;
   llvm::SmallSetVector<int64_t, 4> same, narrow;
   for (const OperandTouch &touch : collectTouches(phase))
     for (const Touch &before : touches[findBuffer(touch.operand)]) {
-      if (known.isKnownBefore(before.phase) || (!touch.isWrite && !before.touch.isWrite))
-        continue;
-      auto [isNext, isLater] = getDistance(touch.operand, before.touch.operand, loop.getNumber());
-      if (!isNext && (!isLater || older.test(before.phase)))
+      if (!awaits(touch, before, known, older))
         continue;
       if (before.touch.space && areAlike(touch.operand, before.touch.operand) && staysOnWorker(touch, before.touch))
         same.insert(before.phase);
@@ -142,15 +168,22 @@ void IterationOrder::order(PhaseOp phase, KnownPhases &known, const llvm::BitVec
 }
 
 /// First without looking at iterations before the last: what an iteration then knows of the one before, the next one
-/// knows of the one before that.
-void IterationOrder::pass(KnownPhases &known) {
+/// knows of the one before that. Returns the last phase of the iteration before that loops within need and don't know
+/// to be done; -1: none.
+int64_t IterationOrder::pass(KnownPhases &known) {
+  int64_t missing = -1;
   KnownPhases::Known atBegin = known.get();
   llvm::BitVector older(atBegin.before.size(), true);
   for (bool isLast : {false, true}) {
-    llvm::for_each(phases, [&](PhaseOp phase) { clear(phase); });
-    known.pass(loop.getBody().front(), [&](PhaseOp phase) { order(phase, known, older); });
+    for (PhaseOp phase : phases)
+      if (isWithin(phase))
+        clear(phase);
+    missing = -1;
+    known.pass(
+        loop.getBody().front(), [&](PhaseOp phase) { order(phase, known, older); },
+        [&](LoopOp inner) { missing = std::max(missing, findMissing(inner, known, older)); });
     if (isLast)
-      return;
+      return missing;
     older = known.get().before;
     known.goBack(first, atBegin);
   }
@@ -158,10 +191,9 @@ void IterationOrder::pass(KnownPhases &known) {
 
 void IterationOrder::order(KnownPhases &known, ArrayRef<int64_t> held) {
   KnownPhases::Known atBegin = known.get();
-  pass(known);
+  int64_t missing = pass(known);
   bool beginsWithPhase = first < end && isa<PhaseOp>(loop.getBody().front().front());
   const llvm::BitVector &before = beginsWithPhase ? known.getAt(first).before : atBegin.before;
-  int64_t missing = -1;
   for (int64_t phase : held)
     if (!before.test(phase))
       missing = std::max(missing, phase);

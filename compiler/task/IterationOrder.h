@@ -18,9 +18,9 @@ public:
   /// windows too where it is known which elements tiles touch.
   IterationOrder(LoopOp loop, int64_t first, StaysOnWorker staysOnWorker, WindowOrder *windows = nullptr);
 
-  /// Whether phases may tell what they wait for. Else each iteration comes after all of the one before: one with loops
-  /// within, whose numbers of iterations also count as progress, or with sizes that a run determines, by which worker 0
-  /// deals the tiles of all phases behind.
+  /// Whether phases may tell what they wait for. Else each iteration comes after all of the one
+  /// before: one that determines sizes, by which worker 0 deals the tiles of all phases behind, or with loops within
+  /// that data end, since no phase tells that all workers have seen their end.
   static bool mayOverlap(LoopOp loop);
   /// Lets each iteration come after all of the one before.
   void meet() { awaitAgain(end - 1); }
@@ -28,7 +28,7 @@ public:
   /// before.
   void awaitConditions();
   /// Writes the edges of all phases. `known` is at the beginning of the body, and then at its end. Where a phase of
-  /// `held` isn't known to be done when an iteration begins, the loop waits for it.
+  /// `held` isn't known to be done when an iteration begins, or one that loops within need, the loop waits for it.
   void order(KnownPhases &known, llvm::ArrayRef<int64_t> held = {});
   /// The number of windows of all phases.
   int64_t countWindows();
@@ -43,8 +43,11 @@ private:
   bool mayNarrow(PhaseOp phase, const Touch &before);
   bool isOrdered(PhaseOp phase, int64_t before);
   void clear(PhaseOp phase);
+  bool isWithin(PhaseOp phase);
+  bool awaits(const OperandTouch &touch, const Touch &before, const KnownPhases &known, const llvm::BitVector &older);
   void order(PhaseOp phase, KnownPhases &known, const llvm::BitVector &older);
-  void pass(KnownPhases &known);
+  int64_t findMissing(LoopOp inner, const KnownPhases &known, const llvm::BitVector &older);
+  int64_t pass(KnownPhases &known);
 
   LoopOp loop;
   /// Those of the body.

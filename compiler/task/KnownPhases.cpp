@@ -79,7 +79,7 @@ void KnownPhases::passLoop(LoopOp loop, llvm::function_ref<void()> pass, llvm::f
   body = around;
 }
 
-void KnownPhases::pass(Block &block, Visit visit) {
+void KnownPhases::pass(Block &block, Visit visit, VisitLoop visitLoop) {
   for (Operation &op : block) {
     if (auto phase = dyn_cast<PhaseOp>(op)) {
       await(phase);
@@ -88,6 +88,8 @@ void KnownPhases::pass(Block &block, Visit visit) {
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
       for (int64_t before : loop.getAwaited())
         awaitAll(before);
+      if (visitLoop)
+        visitLoop(loop);
       Block &inner = loop.getBody().front();
       passLoop(loop, [&] { pass(inner, [](PhaseOp) {}); }, [&] { pass(inner, visit); });
     } else if (auto branch = dyn_cast<BranchOp>(op)) {
@@ -95,7 +97,7 @@ void KnownPhases::pass(Block &block, Visit visit) {
         awaitAll(before);
       Known around = known;
       for (Region *side : {&branch.getThenBody(), &branch.getElseBody()}) {
-        pass(side->front(), visit);
+        pass(side->front(), visit, visitLoop);
         forget(around);
       }
     }

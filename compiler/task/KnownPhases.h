@@ -18,6 +18,7 @@ public:
     llvm::BitVector here, before;
   };
   using Visit = llvm::function_ref<void(PhaseOp)>;
+  using VisitLoop = llvm::function_ref<void(LoopOp)>;
 
   /// `areDealtAlike` tells whether tile t of two spaces belongs to the same worker.
   KnownPhases(ProgramOp program, std::function<bool(SpaceOp, SpaceOp)> areDealtAlike);
@@ -48,8 +49,9 @@ public:
     next = first;
     known = std::move(then);
   }
-  /// Goes through a block with edges; calls `visit` where a phase has waited, behind the edges of all iterations.
-  void pass(mlir::Block &block, Visit visit);
+  /// Goes through a block with edges; calls `visit` where a phase has waited, behind the edges of all iterations, and
+  /// `visitLoop` where a loop of the block or of its branches has waited.
+  void pass(mlir::Block &block, Visit visit, VisitLoop visitLoop = {});
   /// What is known where a phase begins.
   const Known &getAt(int64_t phase) const { return knownAt[phase]; }
   /// What is known of the iteration before where the first phase of a body begins.

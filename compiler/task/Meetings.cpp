@@ -23,8 +23,25 @@ bool task::areApart(Value later, Value earlier, std::optional<int64_t> loop, int
   return view.getSlice(loop && view.getLoop() == loop ? behind : 0) != before.getSlice(0);
 }
 
-task::Distance task::getDistance(Value later, Value earlier, int64_t loop) {
-  auto meet = [&](int64_t behind) { return !areApart(later, earlier, loop, behind); };
+/// Whether a value is a slice that follows a loop within the body of another one.
+static bool followsWithin(Value value, LoopOp loop) {
+  llvm::SmallDenseSet<int64_t> followed;
+  for (auto view = value.getDefiningOp<ViewOp>(); view; view = view.getSource().getDefiningOp<ViewOp>())
+    if (view.getLoop())
+      followed.insert(*view.getLoop());
+  return !followed.empty() && loop.getBody()
+                                  .walk([&](LoopOp inner) {
+                                    return followed.contains(inner.getNumber()) ? WalkResult::interrupt()
+                                                                                : WalkResult::advance();
+                                  })
+                                  .wasInterrupted();
+}
+
+task::Distance task::getDistance(Value later, Value earlier, LoopOp loop) {
+  // In each iteration these are any slices.
+  if (followsWithin(later, loop) || followsWithin(earlier, loop))
+    return {true, true};
+  auto meet = [&](int64_t behind) { return !areApart(later, earlier, loop.getNumber(), behind); };
   auto view = later.getDefiningOp<ViewOp>();
   int64_t most = std::max<int64_t>(view ? static_cast<int64_t>(view.getRotate()) + 1 : 0, 3);
   return {meet(1), llvm::any_of(llvm::seq<int64_t>(2, most + 1), meet)};
@@ -120,7 +137,7 @@ std::optional<SmallVector<task::Meeting, 2>> task::findMeetingsAgain(PhaseOp lat
     for (const OperandTouch &other : before) {
       if ((!touch.isWrite && !other.isWrite) || findBuffer(touch.operand) != findBuffer(other.operand))
         continue;
-      auto [isNext, isLater] = getDistance(touch.operand, other.operand, loop.getNumber());
+      auto [isNext, isLater] = getDistance(touch.operand, other.operand, loop);
       if (!isNext && !isLater)
         continue;
       bool areSlicesAlike = areAlike(touch.operand, other.operand);
@@ -189,7 +206,7 @@ bool WindowOrder::isLinkedAgain(const OperandTouch &later, const OperandTouch &e
   if ((!later.isWrite && !earlier.isWrite) || !later.isKnown() || !earlier.isKnown() ||
       !areAlike(later.operand, earlier.operand) || !llvm::is_contained(phase.getWindowsAgain(), numbers.lookup(before)))
     return false;
-  auto [isNext, isLater] = getDistance(later.operand, earlier.operand, phase->getParentOfType<LoopOp>().getNumber());
+  auto [isNext, isLater] = getDistance(later.operand, earlier.operand, phase->getParentOfType<LoopOp>());
   return (isNext || isLater) && findMeetingsAgain(phase, before).has_value();
 }
 

@@ -37,7 +37,7 @@ bool areApart(mlir::Value later, mlir::Value earlier, std::optional<int64_t> loo
 struct Distance {
   bool isNext, isLater;
 };
-Distance getDistance(mlir::Value later, mlir::Value earlier, int64_t loop);
+Distance getDistance(mlir::Value later, mlir::Value earlier, LoopOp loop);
 
 /// Whether two operands are slices of one buffer that follow loops alike, or the same operand: what tile t touches of
 /// both are the same elements of a slice.

@@ -270,8 +270,9 @@ void Orderer::order(LoopOp loop) {
   plane.meet();
   known.passLoop(loop, orderWithin, orderAgain);
   plane.meet();
-  waits += !loop.getAwaitedAgain().empty() +
-           llvm::count_if(within, [&](PhaseOp phase) { return mayOverlap && !phase.getAwaitedAgain().empty(); });
+  waits += !loop.getAwaitedAgain().empty() + llvm::count_if(within, [&](PhaseOp phase) {
+    return mayOverlap && phase->getParentOfType<LoopOp>() == loop && !phase.getAwaitedAgain().empty();
+  });
 }
 
 /// The touches since `before`.

@@ -160,8 +160,8 @@ def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
     take longer, as an estimate at small sizes says, the edges are `tiles`: only those workers are awaited that have tiles
     of the phase. Waits that earlier ones imply are left out. With `elide=false` no edge is `same`. In a loop, such edges
     are also those from the phases of an iteration to those of the next one (`again_all`, `again_same`); with
-    `overlap=false`, and where loops are within or the run determines sizes, each iteration comes after all of the one
-    before.
+    `overlap=false`, and where data end a loop within or the body determines sizes, each iteration comes after all of the
+    one before.
     ```mlir
     task.phase "norm" after all [] same [] { … to (%h) … tiles m scratch 0 reads [?] writes [384] … }
     task.phase "gelu" after all [] same [] { task.space @p1(%h) … tiles m … reads [384] … }

@@ -152,6 +152,73 @@ TEST_F(LoopOrder, EveryWindowBetweenIterationsIsNeeded) {
   EXPECT_TRUE(findUnproved(program));
 }
 
+/// Iterations of a loop with a loop within are in order by edges of phases, as those of others.
+TEST_F(LoopOrder, EveryWaitOfALoopAroundIsNeeded) {
+  auto planWith = [&](const std::string &readBehind) {
+    std::string text = R"mlir(
+    !v = !graph.tensor<[n], f32>
+    task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+      %x = task.buffer input "x" : !graph.tensor<[50, n], f32>
+      %slice = task.view %x loop 0 step 4*n : !graph.tensor<[50, n], f32> -> !v
+      %s = task.buffer output "s" : !graph.tensor<[2, n], f32>
+      %old = task.view %s loop 1 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+      %new = task.view %s loop 1 shift 1 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+      %a = task.buffer output "a" : !v
+      %y = task.buffer output "y" : !graph.tensor<[50, n], f32>
+      %each = task.view %y loop 0 step 4*n : !graph.tensor<[50, n], f32> -> !v
+      %z = task.buffer output "z" : !v
+      task.loop 0 "outer" trips 50 {
+        task.phase "own" after all [] same [] {
+          task.space @p(%slice) to (%z) sizes [n] tiles n ceildiv 2 scratch 0 reads [2] writes [2] sites [] : (!v) -> !v
+        }
+        task.phase "first" after all [] same [] {
+          task.space @p(%slice) to (%a) sizes [n] tiles n ceildiv 2 scratch 0 reads [2] writes [2] sites [] : (!v) -> !v
+        }
+        task.loop 1 "inner" trips k {
+          task.phase "step" after all [] same [] {
+            task.space @q(%old, %a) to (%new) sizes [n] tiles n ceildiv 3 scratch 0 reads [3, 3] writes [3] sites [] : (!v, !v) -> !v
+          }
+        }
+        task.phase "last" after all [] same [] {
+          task.space @p(READ) to (%each) sizes [n] tiles n ceildiv 5 scratch 0 reads [?] writes [5] sites [] : (!v) -> !v
+        }
+      }
+    })mlir";
+    return plan(text.replace(text.find("READ"), 4, readBehind));
+  };
+  ProgramOp program = planWith("%old");
+  ASSERT_TRUE(program);
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  auto outer = *program.getOps<LoopOp>().begin(), inner = *outer.getOps<LoopOp>().begin();
+  auto expectFault = [&] {
+    EXPECT_TRUE(checkAll(program));
+    EXPECT_TRUE(findUnproved(program));
+  };
+  // Who waited for the inner loop behind it knows that nobody reads what "first" writes; "step" comes after "last"
+  // since all have finished "first".
+  EXPECT_TRUE(outer.getAwaitedAgain().empty());
+  for (PhaseOp phase : phases)
+    EXPECT_TRUE(phase.getAwaitedAgain().empty());
+  ASSERT_EQ(std::vector<int64_t>(inner.getAwaited()), std::vector<int64_t>{1});
+  EXPECT_EQ(checkAll(program), std::nullopt);
+  EXPECT_EQ(findUnproved(program), std::nullopt);
+  inner.removeAllAfterAttr();
+  expectFault();
+
+  program = planWith("%slice");
+  ASSERT_TRUE(program);
+  phases = program.getPhases();
+  outer = *program.getOps<LoopOp>().begin();
+  inner = *outer.getOps<LoopOp>().begin();
+  EXPECT_TRUE(outer.getAwaitedAgain().empty());
+  EXPECT_TRUE(phases[0].getAwaitedAgain().empty());
+  ASSERT_EQ(std::vector<int64_t>(phases[1].getAwaitedAgain()), std::vector<int64_t>{2});
+  EXPECT_EQ(checkAll(program), std::nullopt);
+  EXPECT_EQ(findUnproved(program), std::nullopt);
+  phases[1].removeAgainAfterAttr();
+  expectFault();
+}
+
 TEST_F(LoopOrder, AWaitWithinALoopIsNeeded) {
   ProgramOp program = plan(loop);
   ASSERT_TRUE(program);

@@ -20,12 +20,15 @@ EntryEmitter::State EntryEmitter::emitControl() {
   auto trip = [&] { return element(i64, iterations, control(EntryTable::loop)); };
   auto emitEnter = [&]() -> State {
     store(constant(0), trip());
+    store(base, getBeginOf(control(EntryTable::loop)));
     Value count = control(EntryTable::waits), waited = emitWaits(next, count);
     return {element(i64, next, count), waited, base};
   };
   auto emitAgain = [&]() -> State {
     store(add(load(i64, trip()), constant(1)), trip());
-    return {rowAt(control(EntryTable::target)), status(0), add(base, control(EntryTable::phases))};
+    Value begin = add(base, control(EntryTable::phases));
+    store(begin, getBeginOf(control(EntryTable::loop)));
+    return {rowAt(control(EntryTable::target)), status(0), begin};
   };
   auto emitJoin = [&]() -> State {
     emitPublish(add(base, control(EntryTable::published)));

@@ -87,7 +87,7 @@ LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
   claimedTiles = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(2));
   views = LLVM::AllocaOp::create(builder, location, pointer, pointer, constant(table.getNumViews()));
   iterations =
-      LLVM::AllocaOp::create(builder, location, pointer, i64, constant(table.getDepth() + table.getNumTurns()));
+      LLVM::AllocaOp::create(builder, location, pointer, i64, constant(2 * table.getDepth() + table.getNumTurns()));
   for (int64_t turn : llvm::seq(table.getNumTurns()))
     store(constant(0), element(i64, iterations, static_cast<int32_t>(table.getDepth() + turn)));
   programTable = LLVM::AddressOfOp::create(builder, location, callees);
@@ -151,7 +151,9 @@ Value EntryEmitter::emitWaitAgain(Value awaited, Value loop, Value iteration) {
     return ifThen(compare(arith::CmpIPredicate::ne, trip, constant(0)), status(0), [&] {
       auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64, i64});
       Value wait = field(pointer, offsetof(freestone_run_context, wait_all));
-      Value number = subtract(add(base, awaited), iteration);
+      // Loops within have moved the base since the iteration began, and in the one before. Where phases within them, or
+      // before them, are awaited, the number is one of a later phase.
+      Value number = subtract(add(load(i64, getBeginOf(loop)), awaited), iteration);
       return LLVM::CallOp::create(builder, location, type,
                                   ValueRange{wait, context, worker, number, subtract(awaited, constant(1))})
           .getResult();
@@ -175,7 +177,8 @@ Value EntryEmitter::emitWaitsOfPhase() {
   return ifThen(mayWait, waited, [&] {
     Value trip = load(i64, iterations, column(EntryTable::aroundLoop));
     return ifThen(compare(arith::CmpIPredicate::ne, trip, constant(0)), status(0), [&] {
-      return emitWaits(element(i64, waits, here), again, subtract(base, column(EntryTable::iteration)));
+      Value begin = load(i64, getBeginOf(column(EntryTable::aroundLoop)));
+      return emitWaits(element(i64, waits, here), again, subtract(begin, column(EntryTable::iteration)));
     });
   });
 }

@@ -36,6 +36,9 @@ private:
   mlir::Value emitWaits(mlir::Value phases, mlir::Value count, mlir::Value base);
   mlir::Value emitWaitsOfPhase();
   mlir::Value emitWaitAgain(mlir::Value awaited, mlir::Value loop, mlir::Value iteration);
+  mlir::Value getBeginOf(mlir::Value loop) {
+    return element(i64, iterations, add(loop, constant(table.getDepth() + table.getNumTurns())));
+  }
   void emitPublish(mlir::Value number);
   void emitViews(mlir::Value rows, mlir::Value count, mlir::Value trip);
   mlir::Value holds(mlir::Value condition);
@@ -94,8 +97,8 @@ private:
   // Values during the emission of `run`.
   mlir::Value context, worker, buffers, sizes, workers, deals, base, scratch, programTable, bufferArguments,
       sizeArguments, row, claimedTiles;
-  /// Of programs with loops or branches: the first row, the memory of views, and the iteration of each loop
-  /// around, then how many times each turn was taken.
+  /// Of programs with loops or branches: the first row, the memory of views, and the iteration of each loop around, how
+  /// many times each turn was taken, and the progress number at which each loop's iteration began.
   mlir::Value firstRow, views, iterations;
 };
 

@@ -75,7 +75,8 @@ public:
   int64_t getNumViews() const { return views.size(); }
   /// The greatest number of loops within each other.
   int64_t getDepth() const { return depth; }
-  /// How many different turns there are, whose counters come behind those of loops and begin at 0.
+  /// How many different turns there are, whose counters come behind those of loops and begin at 0; behind these comes
+  /// the progress number at which the iteration of each loop around began.
   int64_t getNumTurns() const { return turns.size(); }
   /// Views that follow no loop, as in a row of a test; and others as they are before the first turn.
   llvm::ArrayRef<int64_t> getFixedViews() const { return fixedViews; }
