@@ -107,6 +107,7 @@ FailureOr<ImportedModel> Compilation::importModel(StringRef path, ImportError &e
       llvm::consumeError(device.takeError());
   }
   chosen->scanProducts = options.switches.scanProducts;
+  chosen->blockOrders = options.switches.blockOrders;
   options.pipeline = chosen->pipeline;
   FailureOr<ImportedTraining> imported = importTraining(context.get(), path, importOptions, *chosen, error);
   if (failed(imported))

@@ -199,6 +199,7 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     return success();
   });
   PassManager passes(context);
+  passes.nest<func::FuncOp>().addPass(graph::createKeepBlockOrders({training.blockOrders}));
   passes.nest<func::FuncOp>().addPass(graph::createHoistFromScans({training.scanProducts}));
   if (failed(passes.run(module)))
     return fail(ImportError::Kind::Internal, "the model can't be simplified: " + diagnostics);

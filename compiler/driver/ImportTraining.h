@@ -35,6 +35,8 @@ struct TrainingOptions {
   /// Whether products leave scans before the model is differentiated, so that weight gradients are those of all slices at
   /// once.
   bool scanProducts = true;
+  /// Whether blocks of weights that are put into another order stay where they are, and so do those of their gradients.
+  bool blockOrders = true;
   /// The step's update is then apart (see step::StepChoice).
   std::optional<PipelineOptions> pipeline;
 };

@@ -25,6 +25,7 @@ static bool hasByteWindows(const Options &options) {
 
 void addGraphPipeline(OpPassManager &passes, const Options &options) {
   graph::addSimplifyPipeline(passes);
+  passes.nest<func::FuncOp>().addPass(graph::createKeepBlockOrders({options.switches.blockOrders}));
   passes.nest<func::FuncOp>().addPass(graph::createHoistFromScans({options.switches.scanProducts}));
   passes.nest<func::FuncOp>().addPass(
       graph::createMultiplyIntegers({options.switches.integerProducts, hasByteWindows(options)}));

@@ -34,6 +34,7 @@ struct Switches {
   bool shareRows = true;
   bool integerProducts = true;
   bool scanProducts = true;
+  bool blockOrders = true;
   bool dotProducts = true;
   bool pairProducts = true;
   bool keepPacked = true;
@@ -72,7 +73,7 @@ struct Switches {
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overlapIterations = switches.overwriteOperands = switches.selectBranches =
-          switches.integerProducts = switches.scanProducts = switches.fuseChains = switches.narrowWaits =
+          switches.integerProducts = switches.scanProducts = switches.blockOrders = switches.fuseChains = switches.narrowWaits =
           switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.orderMaps =
           switches.longRows = switches.keepOperands = false;
     return switches;
@@ -129,6 +130,9 @@ inline constexpr SwitchInfo switchTable[] = {
      "windows of few taps load what several rows read once for all of them"},
     {"scan-products", &Switches::scanProducts, "scan_products",
      "products of all slices that a loop goes along, by what stays the same, are made at once before it"},
+    {"block-orders", &Switches::blockOrders, "block_orders",
+     "blocks that are put into another order, as gates of recurrent layers are, stay where they are if they are taken "
+     "apart again"},
     {"integer-products", &Switches::integerProducts, "integer_products",
      "products of numbers that stand for 8-bit integers, by a scale and a zero point, are products of the integers"},
     {"dot-products", &Switches::dotProducts, "dot_products",

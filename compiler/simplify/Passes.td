@@ -74,6 +74,29 @@ def MultiplyIntegers : Pass<"graph-multiply-integers", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::freestone::graph::GraphDialect"];
 }
 
+def KeepBlockOrders : Pass<"graph-keep-block-orders", "::mlir::func::FuncOp"> {
+  let summary = "leaves blocks in their order where all that is made of them is taken apart into blocks again";
+  let description = [{
+    In: any graph. Out: the same graph without those concatenations of all blocks of one tensor, in another order, after
+    which contractions, elementwise operators, those that change shapes, and scans keep the blocks apart, until slices
+    take one of them each: these take it from where it was. `graph.block_orders` counts what is left out.
+    ```mlir
+    %0 = graph.slice %w starts [0, 0] sizes [4, 8] steps [1, 1] : <[8, 8], f32>
+    %1 = graph.slice %w starts [4, 0] sizes [4, 8] steps [1, 1] : <[8, 8], f32>
+    %2 = graph.concat %1, %0 axis 0 : !graph.tensor<[4, 8], f32>, !graph.tensor<[4, 8], f32>
+    %3 = graph.contract %x, %2 batch [] x [] contract [1] x [1] : <[b, 8], f32>, <[8, 8], f32>
+    %y = graph.slice %3 starts [0, 0] sizes [b, 4] steps [1, 1] : <[b, 8], f32>
+    ```
+    becomes
+    ```mlir
+    %0 = graph.contract %x, %w batch [] x [] contract [1] x [1] : <[b, 8], f32>, <[8, 8], f32>
+    %y = graph.slice %0 starts [0, 4] sizes [b, 4] steps [1, 1] : <[b, 8], f32>
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+  let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
 def HoistFromScans : Pass<"graph-hoist-from-scans", "::mlir::func::FuncOp"> {
   let summary = "multiplies the slices of a scan by what stays the same before it, all at once";
   let description = [{

@@ -1,8 +1,10 @@
-"""Products of what a scan goes along leave it, through `freestone run`, against the interpreter: scans.py FOLDER.
+"""Scans of recurrent networks through `freestone run`, against the interpreter: scans.py FOLDER. Products of what they go
+along leave them, and gates stay in the order that weights have them in.
 
 A recurrent cell over no step to many, of batches of any size, with a product of each slice and one of the state; and a
 scan whose slices are factors as they are, transposed, and with each other. With `--disable scan-products` nothing
-leaves them, and the numbers are the same but for rounding.
+leaves them, and the numbers are the same but for rounding. An LSTM and a GRU whose gates are put into ONNX's order from
+another one, in weights that are inputs, as exporters write it; with `--disable block-orders` they are.
 """
 
 import json
@@ -35,6 +37,32 @@ def factors():
     return onnx.parser.parse_model(text)
 
 
+def gated(kind, blocks, gates, hidden=8, inputs=4):
+    """A layer of this kind whose gates, in ONNX's order, begin at `blocks` of its weights."""
+    shapes = {"w": [gates * hidden, inputs], "r": [gates * hidden, hidden], "wb": [gates * hidden], "rb": [gates * hidden]}
+    nodes = [onnx.helper.make_node("Constant", [], ["zero"], value_ints=[0])]
+    for name in shapes:
+        parts = []
+        for number, (begin, end) in enumerate(blocks):
+            bounds = [f"{name}{number}{which}" for which in ("begin", "end")]
+            for bound, value in zip(bounds, (begin, end)):
+                nodes.append(onnx.helper.make_node("Constant", [], [bound], value_ints=[value * hidden]))
+            parts.append(f"{name}{number}")
+            nodes.append(onnx.helper.make_node("Slice", [name, *bounds, "zero"], [parts[-1]]))
+        nodes.append(onnx.helper.make_node("Concat", parts, [f"{name}Ordered"], axis=0))
+    nodes.append(onnx.helper.make_node("Concat", ["wbOrdered", "rbOrdered"], ["bOrdered"], axis=0))
+    operands = ["x"]
+    for name in "wrb":
+        operands.append(f"{name}One")
+        nodes.append(onnx.helper.make_node("Unsqueeze", [f"{name}Ordered", "zero"], [operands[-1]]))
+    extra = {"linear_before_reset": 1} if kind == "GRU" else {}
+    nodes.append(onnx.helper.make_node(kind, operands, ["y"], hidden_size=hidden, **extra))
+    make = lambda name, shape: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+    given = [make("x", ["t", "b", inputs]), *(make(name, shape) for name, shape in shapes.items())]
+    graph = onnx.helper.make_graph(nodes, "gated", given, [make("y", ["t", 1, "b", hidden])])
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=9)
+
+
 def drawn(*shape):
     return np.random.default_rng(sum(shape)).standard_normal(shape, dtype=np.float32)
 
@@ -47,6 +75,11 @@ def feeds_of_factors(steps, batch):
     return {"x": drawn(steps, batch, 4) / 2, "w": drawn(4, 6), "y": drawn(batch, 4)}
 
 
+def feeds_of_gates(gates):
+    weights = {"w": drawn(gates * 8, 4), "r": drawn(gates * 8, 8) / 2, "wb": drawn(gates * 8), "rb": -drawn(gates * 8)}
+    return lambda steps, batch: {"x": drawn(steps, batch, 4), **weights}
+
+
 def run(folder, model, *options):
     command = [freestone_runtime.freestone(), "run", model, "--input", folder / "feeds.npz", "--outputs", folder / "results.npz"]
     subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
@@ -54,14 +87,14 @@ def run(folder, model, *options):
         return list(results.values())
 
 
-def check(folder, made, products, feeds):
+def check(folder, made, switch, times, feeds):
     model, counted = folder / "model.onnx", []
     onnx.save(made, model)
-    for number, options in enumerate(((), ("--disable", "scan-products"))):
+    for number, options in enumerate(((), ("--disable", switch))):
         artifact = folder / f"{number}.stone"
         command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", artifact, "--json", *options]
-        counted.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]["scan_products"])
-    assert counted == [products, 0], counted
+        counted.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"][switch.replace("-", "_")])
+    assert counted == [times, 0], counted
     for steps, batch in ((0, 3), (2, 0), (1, 1), (2, 3), (17, 1), (5, 33)):
         np.savez(folder / "feeds.npz", **feeds(steps, batch))
         expected = run(folder, model, "--interpret")
@@ -74,8 +107,10 @@ def check(folder, made, products, feeds):
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    check(folder, loops.nas_cell(8), 1, feeds_of_cell)
-    check(folder, factors(), 2, feeds_of_factors)
+    check(folder, loops.nas_cell(8), "scan-products", 1, feeds_of_cell)
+    check(folder, factors(), "scan-products", 2, feeds_of_factors)
+    check(folder, gated("LSTM", [(0, 1), (3, 4), (1, 3)], 4), "block-orders", 4, feeds_of_gates(4))
+    check(folder, gated("GRU", [(1, 2), (0, 1), (2, 3)], 3), "block-orders", 4, feeds_of_gates(3))
 
 
 if __name__ == "__main__":
