@@ -44,6 +44,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   layouts.enable = switches.packWeights;
   layouts.inPlace = switches.picturesInPlace;
   layouts.inRuns = switches.packInRuns;
+  layouts.inLoops = switches.packInLoops;
   layouts.transform = switches.transformFilters;
   tile::FuseOptions fusion;
   // An invalid target is refused where code is made for it.

@@ -22,6 +22,7 @@ struct Switches {
   bool fuseChains = true;
   bool packWeights = true;
   bool packInRuns = true;
+  bool packInLoops = true;
   bool picturesInPlace = true;
   bool layOutState = true;
   bool transformFilters = true;
@@ -66,7 +67,7 @@ struct Switches {
     if (level == 0)
       switches.append = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
-      switches.packInRuns = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
+      switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.windows = switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
@@ -111,6 +112,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
     {"pack-in-runs", &Switches::packInRuns, "packed_in_runs",
      "weights of convolutions that are inputs or trained are packed once in each run"},
+    {"pack-in-loops", &Switches::packInLoops, "packed_in_loops",
+     "what the iterations of a loop multiply by is packed once, before it"},
     {"winograd", &Switches::transformFilters, "transformed",
      "convolutions of 3x3 taps multiply transforms of filters and pictures, with fewer products"},
     {"pictures-in-place", &Switches::picturesInPlace, "pictures_in_place",

@@ -30,6 +30,11 @@ struct PackedOrder {
   unsigned axis;
 };
 
+/// A packed operand: its shape, and where its elements are in the plain one.
+struct PackedShape {
+  SmallVector<Expr> shape, indices;
+};
+
 class ChooseLayouts : public tile::impl::ChooseLayoutsBase<ChooseLayouts> {
 public:
   using ChooseLayoutsBase::ChooseLayoutsBase;
@@ -42,6 +47,12 @@ public:
         chooseIn(function);
       count(getOperation(), "hoisted", hoistWeights(function));
     }
+    if (!enable || !inLoops)
+      return;
+    SmallVector<LoopOp> loops;
+    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    for (LoopOp loop : loops)
+      packCaptured(loop);
   }
 
 private:
@@ -50,6 +61,11 @@ private:
   bool isWorthPackingInRun(ComputeOp op, const ContractionDims &dims);
   bool readsFiltersAstride(ComputeOp op, const ContractionDims &dims);
   Attribute chooseForConvolution(ComputeOp op, const PackedOrder &order);
+  bool isWorthPackingOnce(LoopOp loop, ComputeOp op, const ContractionDims &dims);
+  void packCaptured(LoopOp loop);
+  Value packBefore(LoopOp loop, Value source, const PackedShape &packed, PanelsAttr layout);
+  std::optional<PackedShape> getPackedShape(ComputeOp op, unsigned input, const PackedOrder &order);
+  void read(ComputeOp op, unsigned input, const PackedOrder &order, Value packing);
   void pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout);
   Value makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, ArrayRef<Expr> shape, Attribute layout);
 
@@ -186,7 +202,7 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
   }
 }
 
-void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout) {
+std::optional<PackedShape> ChooseLayouts::getPackedShape(ComputeOp op, unsigned input, const PackedOrder &order) {
   MLIRContext *context = &getContext();
   SmallVector<Expr> extents = op.getExtents(), shape;
   // The operand's loops, numbered as dimensions of the packed tensor.
@@ -196,16 +212,13 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
     renumbered[loop] = getLoopSymbol(context, dim);
   }
   if (llvm::any_of(shape, [](Expr extent) { return !extent.isConstant(); }))
-    return;
-  SmallVector<Expr> indices = getIndices(op, input, renumbered);
+    return std::nullopt;
+  return PackedShape{shape, getIndices(op, input, renumbered)};
+}
 
-  Value source = op.getInputs()[input];
-  Value &packing = packings[{source, getExprArrayAttr(context, indices), layout}];
-  if (!packing)
-    packing = makePacking(op, source, indices, shape, layout);
-  if (!packing)
-    return;
-
+/// Lets a compute read a packed operand, whose dimensions are its loops in order.
+void ChooseLayouts::read(ComputeOp op, unsigned input, const PackedOrder &order, Value packing) {
+  MLIRContext *context = &getContext();
   SmallVector<AffineExpr> results;
   for (unsigned loop : order.loops)
     results.push_back(getAffineDimExpr(loop, context));
@@ -213,7 +226,91 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
   maps[input] = AffineMapAttr::get(AffineMap::get(op.getNumLoops(), op.getMapSymbols().size(), results, context));
   op.setIndexMapsAttr(ArrayAttr::get(context, maps));
   op->setOperand(input, packing);
+}
+
+void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout) {
+  std::optional<PackedShape> packed = getPackedShape(op, input, order);
+  if (!packed)
+    return;
+  Value source = op.getInputs()[input];
+  Value &packing = packings[{source, getExprArrayAttr(&getContext(), packed->indices), layout}];
+  if (!packing)
+    packing = makePacking(op, source, packed->indices, packed->shape, layout);
+  if (!packing)
+    return;
+  read(op, input, order, packing);
   count(getOperation(), "packed", 1);
+}
+
+/// Whether the columns of a product in a loop's body are packed before the loop. Few rows read them in place.
+bool ChooseLayouts::isWorthPackingOnce(LoopOp loop, ComputeOp op, const ContractionDims &dims) {
+  auto argument = dyn_cast<BlockArgument>(op.getInputs()[dims.rhs]);
+  size_t passed = loop.getCarried().size() + loop.getScanned().size();
+  if (!argument || argument.getArgNumber() < passed ||
+      argument.getOwner()->getParentOp() != op->getParentOfType<func::FuncOp>() || op.getFill(dims.rhs) ||
+      op.getInputType(dims.rhs).getLayout() || !op.getInputType(dims.rhs).getElementType().isF32() ||
+      !op.getResultType(0).getElementType().isF32() || dims.accumulate != Accumulate::multiplyAdd ||
+      dims.n.size() != 1 || isConvolution(op))
+    return false;
+  Expr rows = Expr::constant(&getContext(), 1);
+  for (unsigned loop : dims.m)
+    rows = rows * op.getExtents()[loop];
+  std::optional<int64_t> width = op.getExtents()[dims.n.front()].asConstant();
+  return width.value_or(columns) >= columns && TypicalSizes(op).evaluate(rows).value_or(fewestRows) >= fewestRows;
+}
+
+/// What every iteration multiplies by is packed once, before the loop, which passes it instead.
+void ChooseLayouts::packCaptured(LoopOp loop) {
+  auto body = cast<func::FuncOp>(SymbolTable::lookupNearestSymbolFrom(loop, loop.getBodyAttr()));
+  size_t passed = loop.getCarried().size() + loop.getScanned().size();
+  SmallVector<ComputeOp> contractions;
+  body.walk([&](ComputeOp op) {
+    if (std::optional<ContractionDims> dims = getContractionDims(op); dims && isWorthPackingOnce(loop, op, *dims))
+      contractions.push_back(op);
+  });
+  DenseMap<std::tuple<Value, Attribute, Attribute>, Value> packedArgs;
+  for (ComputeOp op : contractions) {
+    ContractionDims dims = *getContractionDims(op);
+    PackedOrder order = getOrder(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false);
+    auto layout = PanelsAttr::get(&getContext(), order.axis, columns, order.batch);
+    std::optional<PackedShape> packed = getPackedShape(op, dims.rhs, order);
+    if (!packed)
+      continue;
+    auto argument = cast<BlockArgument>(op.getInputs()[dims.rhs]);
+    Value &passing = packedArgs[{argument, getExprArrayAttr(&getContext(), packed->indices), layout}];
+    if (!passing) {
+      Value packing = packBefore(loop, loop.getCaptured()[argument.getArgNumber() - passed], *packed, layout);
+      if (!packing)
+        continue;
+      loop.getCapturedMutable().append(packing);
+      unsigned last = body.getNumArguments();
+      if (failed(body.insertArgument(last, packing.getType(), {}, packing.getLoc())))
+        return signalPassFailure();
+      passing = body.getArgument(last);
+      count(getOperation(), "packed_in_loops", 1);
+    }
+    read(op, dims.rhs, order, passing);
+  }
+  for (unsigned index = loop.getCaptured().size(); index-- > 0;)
+    if (!packedArgs.empty() && body.getArgument(passed + index).use_empty() &&
+        succeeded(body.eraseArgument(passed + index)))
+      loop.getCapturedMutable().erase(index);
+}
+
+/// Panels of what a loop captures, before it. A transposition is merged with the packing.
+Value ChooseLayouts::packBefore(LoopOp loop, Value source, const PackedShape &packed, PanelsAttr layout) {
+  SmallVector<Expr> indices = packed.indices;
+  auto copy = source.getDefiningOp<ComputeOp>();
+  if (copy && isCopy(copy) && !copy.getFill(0) && copy.getMap(0).isPermutation()) {
+    indices = getIndices(copy, 0, indices);
+    source = copy.getInputs()[0];
+  }
+  OpBuilder builder(loop);
+  FailureOr<ComputeOp> stored = storePanels(builder, source.getLoc(), source, indices, packed.shape, layout);
+  if (failed(stored))
+    return {};
+  auto type = graph::TensorType::get(&getContext(), packed.shape, graph::getElementType(source), layout);
+  return ViewOp::create(builder, source.getLoc(), type, stored->getResult(0));
 }
 
 /// Of a weight this is hoisted to @init; what the run brings is packed right before its first use. Without a layout,

@@ -285,9 +285,10 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
     along its output channels. All that depends on weights alone (packing, casts, folded scales) is computed by @init,
     whose arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both. Weights
     of convolutions of many pixels that are arguments are packed in the run, counted as `packed_in_runs`; so are filters
-    that dot products of bf16 would gather, which are put in order. Filters of
-    3 x 3 taps are transformed where that saves time, which is counted as `transformed`. Counts operands `packed`, those
-    of convolutions of single taps as `pictures_in_place`, and values `hoisted`.
+    that dot products of bf16 would gather, which are put in order. What a loop captures and its body multiplies many
+    rows by is packed once, before the loop, counted as `packed_in_loops`. Filters of 3 x 3 taps are transformed where
+    that saves time, which is counted as `transformed`. Counts operands `packed`, those of convolutions of single taps as
+    `pictures_in_place`, and values `hoisted`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
                  Option<"columns", "columns", "int64_t", "32", "Width of panels of the vector operand">,
@@ -300,6 +301,10 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
                  Option<"pairs", "pairs", "bool", "false", "Words of two bf16 are summed by dot products">,
                  Option<"fewestPixels", "fewest-pixels", "int64_t", "128",
                         "Pixels of a convolution, at typical sizes, that packing its weights in each run is worth">,
+                 Option<"inLoops", "in-loops", "bool", "true",
+                        "What the iterations of a loop multiply by is packed before it">,
+                 Option<"fewestRows", "fewest-rows", "int64_t", "16",
+                        "Rows of such a product, at typical sizes, below which it reads its columns in place">,
                  Option<"transform", "transform", "bool", "true",
                         "Transform filters of 3 x 3 taps where that saves time">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576",

@@ -4,7 +4,8 @@ along leave them, and gates stay in the order that weights have them in.
 A recurrent cell over no step to many, of batches of any size, with a product of each slice and one of the state; and a
 scan whose slices are factors as they are, transposed, and with each other. With `--disable scan-products` nothing
 leaves them, and the numbers are the same but for rounding. An LSTM and a GRU whose gates are put into ONNX's order from
-another one, in weights that are inputs, as exporters write it; with `--disable block-orders` they are.
+another one, in weights that are inputs, as exporters write it; with `--disable block-orders` they are. The weights of
+states are packed once for all steps; with `--disable pack-in-loops` in each.
 """
 
 import json
@@ -18,6 +19,8 @@ import freestone_runtime
 import loops
 import numpy as np
 import onnx
+
+COUNTERS = {"scan-products": "scan_products", "block-orders": "block_orders", "pack-in-loops": "packed_in_loops"}
 
 FACTORS = """<ir_version: 9, opset_import: ["": 20]>
 factors (float[t, b, 4] x, float[4, 6] w, float[b, 4] y) => (float[b, 6] last, float[t, b, b] squares) {
@@ -88,12 +91,13 @@ def run(folder, model, *options):
 
 
 def check(folder, made, switch, times, feeds):
-    model, counted = folder / "model.onnx", []
+    """With a switch and without it; `times` is its counter."""
+    model, counted, counter = folder / "model.onnx", [], COUNTERS[switch]
     onnx.save(made, model)
     for number, options in enumerate(((), ("--disable", switch))):
         artifact = folder / f"{number}.stone"
         command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", artifact, "--json", *options]
-        counted.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"][switch.replace("-", "_")])
+        counted.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"][counter])
     assert counted == [times, 0], counted
     for steps, batch in ((0, 3), (2, 0), (1, 1), (2, 3), (17, 1), (5, 33)):
         np.savez(folder / "feeds.npz", **feeds(steps, batch))
@@ -110,6 +114,7 @@ def main():
     check(folder, loops.nas_cell(8), "scan-products", 1, feeds_of_cell)
     check(folder, factors(), "scan-products", 2, feeds_of_factors)
     check(folder, gated("LSTM", [(0, 1), (3, 4), (1, 3)], 4), "block-orders", 4, feeds_of_gates(4))
+    check(folder, gated("LSTM", [(0, 4)], 4), "pack-in-loops", 1, feeds_of_gates(4))
     check(folder, gated("GRU", [(1, 2), (0, 1), (2, 3)], 3), "block-orders", 4, feeds_of_gates(3))
 
 
