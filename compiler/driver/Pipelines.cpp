@@ -31,6 +31,7 @@ void addGraphPipeline(OpPassManager &passes, const Options &options) {
       graph::createMultiplyIntegers({options.switches.integerProducts, hasByteWindows(options)}));
   passes.nest<func::FuncOp>().addPass(graph::createDecompose());
   graph::addSimplifyPipeline(passes);
+  passes.nest<func::FuncOp>().addPass(grad::createKeepScanValues({options.switches.keepScanValues}));
   passes.nest<func::FuncOp>().addPass(grad::createRematerialise());
 }
 

@@ -36,6 +36,7 @@ struct Switches {
   bool integerProducts = true;
   bool scanProducts = true;
   bool blockOrders = true;
+  bool keepScanValues = true;
   bool dotProducts = true;
   bool pairProducts = true;
   bool keepPacked = true;
@@ -74,7 +75,7 @@ struct Switches {
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overlapIterations = switches.overwriteOperands = switches.selectBranches =
-          switches.integerProducts = switches.scanProducts = switches.blockOrders = switches.fuseChains = switches.narrowWaits =
+          switches.integerProducts = switches.scanProducts = switches.blockOrders = switches.keepScanValues = switches.fuseChains = switches.narrowWaits =
           switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.orderMaps =
           switches.longRows = switches.keepOperands = false;
     return switches;
@@ -136,6 +137,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"block-orders", &Switches::blockOrders, "block_orders",
      "blocks that are put into another order, as gates of recurrent layers are, stay where they are if they are taken "
      "apart again"},
+    {"scan-values", &Switches::keepScanValues, "kept_values",
+     "gradients of loops find in memory what of their iterations is cheaper to keep than to compute again"},
     {"integer-products", &Switches::integerProducts, "integer_products",
      "products of numbers that stand for 8-bit integers, by a scale and a zero point, are products of the integers"},
     {"dot-products", &Switches::dotProducts, "dot_products",

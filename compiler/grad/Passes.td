@@ -55,6 +55,33 @@ def MixedPrecision : Pass<"graph-mixed-precision", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::freestone::graph::GraphDialect"];
 }
 
+def KeepScanValues : Pass<"graph-keep-scan-values", "::mlir::func::FuncOp"> {
+  let summary = "gradients of scans find in memory what of their steps is cheaper to keep than to compute again";
+  let description = [{
+    In: any graph without composites. Out: the same, where a scan that goes along what another one collected, in the
+    opposite order, goes along those values of its steps from which it needs least: a minimum cut of what the bytes of
+    values and what computing them again take. Scans collect nothing twice or without a use. `graph.kept_values` counts
+    values that are collected for this. With `graph.recompute` the function stays.
+    ```mlir
+    %last, %all = graph.scan carry %h over %x {
+    ^bb0(%state: …, %slice: …):
+      %0 = graph.binary add %state, %slice
+      %1 = graph.unary tanh %0
+      graph.yield %1, %0
+    }
+    %turned = graph.slice %all starts [t - 1, 0] sizes [t, 8] steps [-1, 1]
+    %g = graph.scan carry %d over %turned {
+    ^bb0(%gradient: …, %sum: …):
+      %2 = graph.unary tanh %sum
+      …
+    }
+    ```
+    becomes a scan that collects `%1`, and one that goes along it and computes no tanh.
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+  let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
 def Rematerialise : Pass<"graph-rematerialise", "::mlir::func::FuncOp"> {
   let summary = "the backward pass computes again what is cheap, instead of finding it in memory";
   let description = [{

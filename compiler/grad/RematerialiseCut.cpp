@@ -28,6 +28,9 @@ unsigned KeepProblem::add(int64_t bytes) {
 }
 
 void KeepProblem::needs(unsigned value, unsigned operand) { connect(after(operand), before(value), unlimited); }
+void KeepProblem::takes(unsigned value, int64_t bytes) {
+  connect(source, before(value), std::min(bytes, unlimited / 1024));
+}
 void KeepProblem::forbid(unsigned value) { connect(source, before(value), unlimited); }
 void KeepProblem::require(unsigned value) { connect(after(value), sink, unlimited); }
 

@@ -15,6 +15,8 @@ public:
   unsigned add(int64_t bytes);
   /// Recomputing `value` needs `operand`.
   void needs(unsigned value, unsigned operand);
+  /// Computing `value` again costs as much as so many bytes.
+  void takes(unsigned value, int64_t bytes);
   /// `value` must not be computed again.
   void forbid(unsigned value);
   /// `value` is needed later.

@@ -44,8 +44,8 @@ SWITCHES = {
     "claimed": "claimed",
     "reuse-memory": "reused",
 }
-# test/training/switches.py tests those of training steps.
-OF_TRAINING = {"siblings", "state-layouts", "split-reductions", "residue-classes", "weight-gradients", "windows",
+# test/training/switches.py tests those of training steps, scans.py that of values that loops keep.
+OF_TRAINING = {"siblings", "scan-values", "state-layouts", "split-reductions", "residue-classes", "weight-gradients", "windows",
                "dot-products", "shorten-live-ranges", "donate"}
 # test/training/batch_norms.py tests those of normalizations in training.
 OF_NORMS = {"factor-sums", "order-maps", "long-rows"}

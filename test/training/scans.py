@@ -1,9 +1,11 @@
 """Weight gradients of a scan's products are those of all steps at once: scans.py FREESTONE FOLDER.
 
 A recurrent cell with a product of each step's input and one of its state is trained with and without
-`--disable scan-products`, with gradients of kept and of recomputed values: the same losses but for rounding, which fall.
+`--disable scan-products`, with gradients of kept and of recomputed values, and of products alone
+(`--disable scan-values`): the same losses but for rounding, which fall.
 """
 
+import json
 import pathlib
 import sys
 
@@ -24,10 +26,13 @@ def main():
     np.savez(tool.folder / "data.npz", x=x, y=np.tanh(x[..., ::-1]))
     common = ["cell.onnx", "--data", "data.npz", "--labels", "y", "--loss", "mse", "--optimizer", "adamw", "--lr", 0.02, "--batch", 16,
               "--no-shuffle", "--epochs", 5]
-    losses = []
-    for number, options in enumerate(([], ["--disable", "scan-products"], ["--recompute", "blocks"])):
+    losses, kept = [], []
+    for number, options in enumerate(([], ["--disable", "scan-products"], ["--recompute", "blocks"], ["--disable", "scan-values"])):
         tool.train(*common, *options, "--threads", 1 + number, "--out", f"run{number}")
         losses.append(tool.metrics(f"run{number}"))
+        tool.train("cell.onnx", "--compile-only", "-o", "step.stone", *common[1:], *options)
+        kept.append(json.loads(tool.run("inspect", "step.stone", "--json").stdout)["statistics"]["kept_values"])
+    assert kept[0] and kept[1] and kept[2:] == [0, 0], kept
     assert len(losses[0]) == 20 and np.mean(losses[0][-4:]) < 0.95 * np.mean(losses[0][:4]), losses[0]
     for others in losses[1:]:
         np.testing.assert_allclose(others, losses[0], rtol=1e-5)
