@@ -8,6 +8,7 @@ namespace freestone::driver {
 struct Switches {
   bool selectBranches = true;
   bool append = true;
+  bool reverseLoops = true;
   bool reassociate = true;
   bool inlineProducers = true;
   bool factorSums = true;
@@ -66,7 +67,7 @@ struct Switches {
   static constexpr Switches forLevel(int level) {
     Switches switches;
     if (level == 0)
-      switches.append = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
+      switches.append = switches.reverseLoops = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
       switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
@@ -93,6 +94,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"select-branches", &Switches::selectBranches, "selected_branches",
      "both sides of short branches are computed, and one is selected"},
     {"append", &Switches::append, "appended", "what loops carry becomes longer where it lies, instead of a copy"},
+    {"reverse-loops", &Switches::reverseLoops, "reversed",
+     "loops go along tensors from their end, instead of along a reversed copy"},
     {"reassociate", &Switches::reassociate, "reassociated",
      "sums of a product's weighted elements are taken of the other product that these weights have made"},
     {"inline", &Switches::inlineProducers, "inlined", "computes that only map elements go into their consumers"},

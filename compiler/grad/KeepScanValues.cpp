@@ -1,4 +1,5 @@
 // What the gradient of a scan needs of each step: found in memory rather than computed again, where that is cheaper.
+#include "compiler/expressions/Reversed.h"
 #include "compiler/grad/Passes.h"
 #include "compiler/grad/RematerialiseCut.h"
 #include "mlir/IR/PatternMatch.h"
@@ -15,28 +16,6 @@ namespace freestone::grad {
 namespace {
 
 using graph::ScanOp;
-
-/// Of which a value is the reverse along its first dimension; null for others.
-Value getReversed(Value value) {
-  auto slice = value.getDefiningOp<graph::SliceOp>();
-  if (!slice)
-    return {};
-  ArrayRef<sym::Expr> shape = graph::getShape(slice.getOperand());
-  for (size_t dim = 0; dim < shape.size(); ++dim)
-    if (slice.getSizes()[dim] != shape[dim] || slice.getSteps()[dim] != (dim == 0 ? -1 : 1) ||
-        (dim == 0 ? slice.getStarts()[dim] != shape[dim] - 1 : !slice.getStarts()[dim].isConstant(0)))
-      return {};
-  return slice.getOperand();
-}
-
-Value reverse(OpBuilder &builder, Value value) {
-  SmallVector<sym::Expr> sizes(graph::getShape(value)),
-      starts(sizes.size(), sym::Expr::constant(builder.getContext(), 0));
-  SmallVector<int64_t> steps(sizes.size(), 1);
-  starts[0] = sizes[0] - 1;
-  steps[0] = -1;
-  return graph::SliceOp::create(builder, value.getLoc(), value, starts, sizes, steps);
-}
 
 /// The same scan that goes along `scanned` and collects `collected` of its body beside the carried values; results that
 /// there were before are `results` by number, where they stay.
@@ -138,7 +117,7 @@ void ScanPair::matchArguments() {
   size_t states = forward.getCarried().size();
   Operation *yield = forward.getBody().front().getTerminator();
   for (auto [argument, sequence] : llvm::zip_equal(backward.getSliceArgs(), backward.getScanned())) {
-    Value whole = getReversed(sequence);
+    Value whole = expressions::getReversed(sequence);
     if (!whole)
       continue;
     if (whole.getDefiningOp() == forward && cast<OpResult>(whole).getResultNumber() >= states)
@@ -265,7 +244,7 @@ int64_t ScanPair::keep() {
   SmallVector<Value> scanned(backward.getScanned());
   Block &body = backward.getBody().front();
   for (auto [index, value] : llvm::enumerate(chosen)) {
-    scanned.push_back(reverse(builder, forward->getResult(before + index)));
+    scanned.push_back(expressions::makeReversed(builder, forward->getResult(before + index)));
     value.replaceAllUsesWith(body.addArgument(value.getType(), value.getLoc()));
   }
   SmallVector<Value> own(body.getTerminator()->getOperands().drop_front(backward.getCarried().size()));

@@ -1,4 +1,5 @@
 #include "compiler/interpreter/Interpreter.h"
+#include "compiler/dialect/tile/ReversedLoops.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/expressions/Composites.h"
 #include "compiler/interpreter/Evaluate.h"
@@ -382,8 +383,8 @@ FailureOr<Tensors> Activation::evaluate(tile::LoopOp op) {
   SmallVector<Tensors> collected(op.getNumCollected());
   for (int64_t trip = 0; goesOn && trip < trips; ++trip) {
     Tensors arguments = carried;
-    for (const Tensor &whole : scanned)
-      arguments.push_back(getSlice(whole, trip));
+    for (auto [number, whole] : llvm::enumerate(scanned))
+      arguments.push_back(getSlice(whole, tile::isReversed(op, number) ? trips - 1 - trip : trip));
     llvm::append_range(arguments, captured);
     FailureOr<Tensors> results = runBody(op, op.getBodyAttr(), arguments);
     if (failed(results))

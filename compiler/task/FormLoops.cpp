@@ -1,4 +1,5 @@
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/tile/ReversedLoops.h"
 #include "compiler/task/PhaseFormer.h"
 #include "compiler/task/ValueMemory.h"
 #include "runtime/artifact/abi.h"
@@ -33,6 +34,17 @@ Value PhaseFormer::addTail(Value source, Type type, Type slice, Location locatio
                              getBytes(slice));
   lastDeclared = view;
   return view;
+}
+
+/// The slices that follow a loop of so many iterations from the last one to the first.
+Value PhaseFormer::addReversedView(Value source, Type slice, sym::Expr trips, int64_t loop, Location location) {
+  sym::Expr bytes = getBytes(slice).getExpr();
+  OpBuilder::InsertionGuard guard(builder);
+  setToDeclarations();
+  auto last = ViewOp::create(builder, location, slice, source, IntegerAttr(), IntegerAttr(), /*shift=*/1, /*rotate=*/0,
+                             ((trips - 1) * bytes).attr());
+  lastDeclared = last;
+  return addView(last, slice, (bytes * -1).attr(), loop, /*shift=*/0, /*rotate=*/0, location);
 }
 
 static Type stack(Type slice, sym::Expr count) {
@@ -134,12 +146,15 @@ LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
   auto arguments = (*block)->getArguments();
   for (auto [argument, view] : llvm::zip(arguments, ArrayRef(memory.read).drop_front(isOpen)))
     buffers[argument] = view;
-  for (auto [argument, scanned] : llvm::zip(arguments.drop_front(states), loop.getScanned())) {
+  for (auto [number, scanned] : llvm::enumerate(loop.getScanned())) {
     FailureOr<Value> buffer = bufferOf(scanned);
     if (failed(buffer))
       return failure();
-    buffers[argument] =
-        addView(*buffer, argument.getType(), getBytes(argument.getType()), memory.number, 0, 0, location);
+    Value argument = arguments[states + number];
+    Type slice = argument.getType();
+    buffers[argument] = tile::isReversed(loop, number)
+                            ? addReversedView(*buffer, slice, loop.getTrips()->getExpr(), memory.number, location)
+                            : addView(*buffer, slice, getBytes(slice), memory.number, 0, 0, location);
   }
   ValueRange returned = (*block)->getTerminator()->getOperands();
   if (isOpen)

@@ -41,6 +41,8 @@ private:
   BufferOp addBuffer(BufferKind kind, llvm::StringRef name, mlir::Type type, mlir::Location location);
   mlir::Value addView(mlir::Value source, mlir::Type type, sym::ExprAttr step, int64_t loop, int64_t shift,
                       int64_t rotate, mlir::Location location, bool isTurn = false);
+  mlir::Value addReversedView(mlir::Value source, mlir::Type slice, sym::Expr trips, int64_t loop,
+                              mlir::Location location);
   mlir::Value addTail(mlir::Value source, mlir::Type type, mlir::Type slice, mlir::Location location);
   llvm::SmallVector<mlir::Attribute> accesses(mlir::ArrayAttr planned,
                                               llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes);

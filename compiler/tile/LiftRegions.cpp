@@ -1,6 +1,8 @@
 #include "compiler/tile/Passes.h"
 
+#include "compiler/dialect/tile/ReversedLoops.h"
 #include "compiler/expressions/Expressions.h"
+#include "compiler/expressions/Reversed.h"
 #include "compiler/tile/Aliases.h"
 #include "compiler/tile/AppendCarried.h"
 #include "compiler/tile/Counters.h"
@@ -27,19 +29,21 @@ namespace {
 /// Lifts the regions of one function.
 class Lifter {
 public:
-  Lifter(func::FuncOp function, SymbolTable &functions, bool appends)
-      : function(function), functions(functions), appends(appends) {}
+  Lifter(func::FuncOp function, SymbolTable &functions, bool appends, bool reverses)
+      : function(function), functions(functions), appends(appends), reverses(reverses) {}
 
   /// Adds the bodies to `lifted`.
   LogicalResult run();
   SmallVector<func::FuncOp> lifted;
-  int64_t appended = 0;
+  int64_t appended = 0, reversed = 0;
 
 private:
   LogicalResult lift(graph::IfOp op);
   LogicalResult lift(graph::ScanOp op);
   LogicalResult lift(graph::WhileOp op);
   bool isFree(Value value);
+  bool staysInPlace(Value value);
+  SmallVector<int64_t> takeReversed(graph::ScanOp op);
   void hoistInvariants(Operation *loop);
   Value makeAgain(OpBuilder &builder, Value value, IRMapping &mapping);
   SmallVector<Value> captureOnly(MutableArrayRef<Region> regions);
@@ -47,7 +51,7 @@ private:
 
   func::FuncOp function;
   SymbolTable &functions;
-  bool appends;
+  bool appends, reverses;
   /// Of the operation that is lifted.
   DenseMap<Value, bool> knownFree;
 };
@@ -195,6 +199,35 @@ static void markCarried(func::FuncOp body, LoopOp loop) {
   }
 }
 
+/// Whether a value lies where it is before the first phase of a run: not within a loop, whose values follow it, nor
+/// where a loop or a branch has put it in the end.
+bool Lifter::staysInPlace(Value value) {
+  if (function.isPrivate())
+    return false;
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape.getOperand();
+  if (auto loop = value.getDefiningOp<LoopOp>())
+    return loop.getTrips() && cast<OpResult>(value).getResultNumber() >= loop.getCarried().size();
+  return !isa_and_nonnull<BranchOp>(value.getDefiningOp());
+}
+
+/// Lets a scan go along tensors from their last slice, where these are reversed for it. Returns their numbers.
+SmallVector<int64_t> Lifter::takeReversed(graph::ScanOp op) {
+  SmallVector<int64_t> numbers;
+  for (OpOperand &scanned : op.getScannedMutable()) {
+    Value whole = reverses ? expressions::getReversed(scanned.get()) : Value();
+    if (!whole || !staysInPlace(whole))
+      continue;
+    Operation *slice = scanned.get().getDefiningOp();
+    scanned.set(whole);
+    if (slice->use_empty())
+      slice->erase();
+    numbers.push_back(scanned.getOperandNumber() - op.getCarried().size());
+  }
+  reversed += numbers.size();
+  return numbers;
+}
+
 LogicalResult Lifter::lift(graph::ScanOp op) {
   size_t states = op.getCarried().size();
   Block &block = op.getBody().front();
@@ -206,10 +239,13 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
   SmallVector<int64_t> collectedAs = yieldOnce(block.getTerminator(), 0, op.getCarried());
   SmallVector<Value> captured = captureOnly(op->getRegions());
   Expr trips = graph::getShape(op.getScanned().front())[0];
+  SmallVector<int64_t> turned = takeReversed(op);
   OpBuilder builder(op);
   auto loop = LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(),
                              sym::ExprAttr(), Value(), op.getCarried(), op.getScanned(), captured,
                              builder.getDenseI64ArrayAttr(collectedAs));
+  if (!turned.empty())
+    loop->setAttr(reversedAttr, builder.getDenseI64ArrayAttr(turned));
   markCarried(lifted.back(), loop);
   op->replaceAllUsesWith(loop);
   op->erase();
@@ -359,11 +395,12 @@ public:
       func::FuncOp function = waiting.pop_back_val();
       if (function.isExternal())
         continue;
-      Lifter lifter(function, functions, append);
+      Lifter lifter(function, functions, append, reverse);
       if (failed(lifter.run()))
         return signalPassFailure();
       count(getOperation(), "bodies", lifter.lifted.size());
       count(getOperation(), "appended", lifter.appended);
+      count(getOperation(), "reversed", lifter.reversed);
       llvm::append_range(waiting, lifter.lifted);
     }
   }

@@ -37,15 +37,17 @@ def LiftRegions : TilePass<"tile-lift-regions", "::mlir::ModuleOp"> {
     costs nothing (constants, weights, sizes) into the body, and other values from outside become arguments. Sizes that
     an iteration or a side of a branch determines are bound by opaques that copy a scalar: the number of the iteration,
     or a size that is carried or returned. Those without a limit have no `bound`. What is carried and
-    becomes longer at its end is appended to where it lies (`appendCarried`; not with `append=false`). Counts `bodies`
-    and `appended`.
+    becomes longer at its end is appended to where it lies (`appendCarried`; not with `append=false`). What is reversed
+    for a scan is gone along from its last slice instead: `tile.reversed` on the loop numbers these tensors. Counts
+    `bodies`, `appended` and `reversed`.
     ```mlir
     %last = graph.scan carry %h over %x { ^bb0(%state, %slice): … }
     // →
     %last = tile.loop @main_body trips t carry(%h) over(%x) with(%captured) : …
     ```
   }];
-  let options = [Option<"append", "append", "bool", "true", "Let what loops carry become longer where it lies">];
+  let options = [Option<"append", "append", "bool", "true", "Let what loops carry become longer where it lies">,
+                 Option<"reverse", "reverse", "bool", "true", "Go along tensors from their end instead of reversing them">];
 }
 
 def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {

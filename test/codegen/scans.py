@@ -5,7 +5,8 @@ A recurrent cell over no step to many, of batches of any size, with a product of
 scan whose slices are factors as they are, transposed, and with each other. With `--disable scan-products` nothing
 leaves them, and the numbers are the same but for rounding. An LSTM and a GRU whose gates are put into ONNX's order from
 another one, in weights that are inputs, as exporters write it; with `--disable block-orders` they are. The weights of
-states are packed once for all steps; with `--disable pack-in-loops` in each.
+states are packed once for all steps; with `--disable pack-in-loops` in each. An LSTM that goes backwards reads from the
+end; with `--disable reverse-loops` a reversed copy.
 """
 
 import json
@@ -20,7 +21,8 @@ import loops
 import numpy as np
 import onnx
 
-COUNTERS = {"scan-products": "scan_products", "block-orders": "block_orders", "pack-in-loops": "packed_in_loops"}
+COUNTERS = {"scan-products": "scan_products", "block-orders": "block_orders", "pack-in-loops": "packed_in_loops",
+            "reverse-loops": "reversed"}
 
 FACTORS = """<ir_version: 9, opset_import: ["": 20]>
 factors (float[t, b, 4] x, float[4, 6] w, float[b, 4] y) => (float[b, 6] last, float[t, b, b] squares) {
@@ -40,7 +42,7 @@ def factors():
     return onnx.parser.parse_model(text)
 
 
-def gated(kind, blocks, gates, hidden=8, inputs=4):
+def gated(kind, blocks, gates, direction="forward", hidden=8, inputs=4):
     """A layer of this kind whose gates, in ONNX's order, begin at `blocks` of its weights."""
     shapes = {"w": [gates * hidden, inputs], "r": [gates * hidden, hidden], "wb": [gates * hidden], "rb": [gates * hidden]}
     nodes = [onnx.helper.make_node("Constant", [], ["zero"], value_ints=[0])]
@@ -59,7 +61,7 @@ def gated(kind, blocks, gates, hidden=8, inputs=4):
         operands.append(f"{name}One")
         nodes.append(onnx.helper.make_node("Unsqueeze", [f"{name}Ordered", "zero"], [operands[-1]]))
     extra = {"linear_before_reset": 1} if kind == "GRU" else {}
-    nodes.append(onnx.helper.make_node(kind, operands, ["y"], hidden_size=hidden, **extra))
+    nodes.append(onnx.helper.make_node(kind, operands, ["y"], hidden_size=hidden, direction=direction, **extra))
     make = lambda name, shape: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
     given = [make("x", ["t", "b", inputs]), *(make(name, shape) for name, shape in shapes.items())]
     graph = onnx.helper.make_graph(nodes, "gated", given, [make("y", ["t", 1, "b", hidden])])
@@ -115,6 +117,7 @@ def main():
     check(folder, factors(), "scan-products", 2, feeds_of_factors)
     check(folder, gated("LSTM", [(0, 1), (3, 4), (1, 3)], 4), "block-orders", 4, feeds_of_gates(4))
     check(folder, gated("LSTM", [(0, 4)], 4), "pack-in-loops", 1, feeds_of_gates(4))
+    check(folder, gated("LSTM", [(0, 4)], 4, "reverse"), "reverse-loops", 1, feeds_of_gates(4))
     check(folder, gated("GRU", [(1, 2), (0, 1), (2, 3)], 3), "block-orders", 4, feeds_of_gates(3))
 
 

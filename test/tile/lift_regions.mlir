@@ -1,5 +1,6 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions)' --split-input-file | FileCheck %s
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions{append=false})' --split-input-file | FileCheck %s --check-prefix=COPIED
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions{reverse=false})' --split-input-file | FileCheck %s --check-prefix=PLAIN
 
 // What is carried and collected is returned once. Work on weights moves into the body, other work that does not depend
 // on the iteration out of the loop.
@@ -206,4 +207,44 @@ func.func @endless(%x: !graph.tensor<[2, n], f32>, %e: !graph.tensor<[2, 1], f32
     graph.yield %yes, %next, %e : !graph.tensor<[], i1>, !graph.tensor<[2, n + i + 1], f32>, !graph.tensor<[2, 1], f32>
   } {trip = #sym.expr<i>, trips = #sym.expr<r>} -> !graph.tensor<[2, n + r], f32>, !graph.tensor<[r, 2, 1], f32>
   return %r#0, %r#1 : !graph.tensor<[2, n + r], f32>, !graph.tensor<[r, 2, 1], f32>
+}
+
+// -----
+
+// What is reversed is gone along from its end; not what a loop has left in one of two slices, nor within a loop.
+// CHECK:       tile.counters = {bodies = 3 : i64, reversed = 1 : i64}
+// CHECK-LABEL: func.func @backwards
+// CHECK-NOT:     graph.slice
+// CHECK:         tile.loop @backwards_body trips t carry(%arg1) as [-1] over(%arg0, %arg0) {tile.reversed = array<i64: 1>}
+// CHECK-LABEL: func.func @left
+// CHECK:         %[[LEFT:.*]] = tile.loop @left_body
+// CHECK:         %[[TURNED:.*]] = graph.slice %[[LEFT]]
+// CHECK:         tile.loop @left_body_0 trips 4 carry(%arg1) as [-1] over(%[[TURNED]]) :
+// PLAIN-LABEL: func.func @backwards
+// PLAIN:         %[[COPY:.*]] = graph.slice %arg0
+// PLAIN:         tile.loop @backwards_body trips t carry(%arg1) as [-1] over(%arg0, %[[COPY]]) :
+func.func @backwards(%x: !graph.tensor<[t, 8], f32>, %h: !graph.tensor<[8], f32>) -> !graph.tensor<[8], f32> {
+  %turned = graph.slice %x starts [t - 1, 0] sizes [t, 8] steps [-1, 1] : <[t, 8], f32>
+  %last = graph.scan carry %h : !graph.tensor<[8], f32> over %x, %turned : !graph.tensor<[t, 8], f32>, !graph.tensor<[t, 8], f32> {
+  ^bb0(%state: !graph.tensor<[8], f32>, %slice: !graph.tensor<[8], f32>, %other: !graph.tensor<[8], f32>):
+    %sum = graph.binary add %state, %slice : !graph.tensor<[8], f32>
+    %next = graph.binary mul %sum, %other : !graph.tensor<[8], f32>
+    graph.yield %next : !graph.tensor<[8], f32>
+  } -> !graph.tensor<[8], f32>
+  return %last : !graph.tensor<[8], f32>
+}
+func.func @left(%x: !graph.tensor<[4, 8], f32>, %h: !graph.tensor<[8], f32>, %y: !graph.tensor<[t], f32>) -> !graph.tensor<[8], f32> {
+  %left = graph.scan carry %x : !graph.tensor<[4, 8], f32> over %y : !graph.tensor<[t], f32> {
+  ^bb0(%state: !graph.tensor<[4, 8], f32>, %slice: !graph.tensor<[], f32>):
+    %all = graph.broadcast %slice dims [] : <[], f32> -> <[4, 8], f32>
+    %next = graph.binary mul %state, %all : !graph.tensor<[4, 8], f32>
+    graph.yield %next : !graph.tensor<[4, 8], f32>
+  } -> !graph.tensor<[4, 8], f32>
+  %turned = graph.slice %left starts [3, 0] sizes [4, 8] steps [-1, 1] : <[4, 8], f32>
+  %last = graph.scan carry %h : !graph.tensor<[8], f32> over %turned : !graph.tensor<[4, 8], f32> {
+  ^bb0(%state: !graph.tensor<[8], f32>, %slice: !graph.tensor<[8], f32>):
+    %next = graph.binary add %state, %slice : !graph.tensor<[8], f32>
+    graph.yield %next : !graph.tensor<[8], f32>
+  } -> !graph.tensor<[8], f32>
+  return %last : !graph.tensor<[8], f32>
 }
