@@ -97,6 +97,8 @@ static FailureOr<PlanAttr> planWeightGradient(ProgramOp program, WeightGradientT
   std::optional<WeightGradientForm> form = contraction ? WeightGradientForm::get(contraction->compute) : std::nullopt;
   if (!form)
     return program.emitOpError("is tiled as the gradient of a convolution's weights, but is none");
+  if (tiling.getOutputs() ? !form->hasDenseSquares() : form->sumsWindow)
+    return program.emitOpError("has taps whose gradient can't be tiled with squares of ") << tiling.getOutputs();
   WeightGradientTiles tiles = WeightGradientTiles::get(*form, tiling);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
 }

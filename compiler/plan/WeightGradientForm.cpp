@@ -1,5 +1,6 @@
 #include "compiler/plan/WeightGradientForm.h"
 
+#include "compiler/dialect/tile/WinogradTransforms.h"
 #include "compiler/plan/IndexMaps.h"
 
 using namespace mlir;
@@ -30,7 +31,7 @@ constexpr int64_t longestSignal = 4096;
 
 std::optional<WeightGradientForm> WeightGradientForm::get(ComputeOp compute) {
   std::optional<ContractionForm> contraction = ContractionForm::get(compute);
-  if (!contraction || contraction->getWindowTaps())
+  if (!contraction)
     return std::nullopt;
   std::optional<unsigned> lhs = contraction->getInput(contraction->lhs), rhs = contraction->getInput(contraction->rhs);
   if (!lhs || !rhs || !isa<FloatType>(contraction->elementType))
@@ -39,6 +40,7 @@ std::optional<WeightGradientForm> WeightGradientForm::get(ComputeOp compute) {
   WeightGradientForm form;
   form.compute = compute;
   form.elementType = contraction->elementType;
+  form.sumsWindow = contraction->getWindowTaps().has_value();
   form.picture = *lhs;
   form.gradient = *rhs;
   auto isPlain = [&](unsigned input) {
@@ -71,11 +73,13 @@ std::optional<WeightGradientForm> WeightGradientForm::get(ComputeOp compute) {
     for (unsigned loop : getLoops(index))
       ofGradient[loop] = true;
   int64_t lastDim = pictureType.getRank() - 1;
-  if (axes.empty() || axes.size() > 2 || axes.back().dim != lastDim || axes.back().dilation != 1)
+  if (axes.empty() || axes.size() > 3 || axes.back().dim != lastDim || axes.back().dilation != 1)
     return std::nullopt;
   form.pixel = axes.back();
-  if (axes.size() == 2)
-    form.row = axes.front();
+  if (axes.size() > 1)
+    form.row = axes[axes.size() - 2];
+  if (axes.size() > 2)
+    form.depth = axes.front();
   std::optional<LinearIndex> strides = getStrides(compute, form.gradient);
   if (!strides || !strides->strides[form.pixel.place].isConstant(1) || !getStrides(compute, form.picture))
     return std::nullopt;
@@ -100,6 +104,10 @@ std::optional<WeightGradientForm> WeightGradientForm::get(ComputeOp compute) {
   if (!column)
     return std::nullopt;
   form.column = *column;
+  if (form.depth)
+    form.outer.push_back(form.depth->tap);
+  if (form.sumsWindow && !form.hasDenseSquares())
+    return std::nullopt;
   // Rows are copied whole, and a one-dimensional signal is a single row of any length.
   if (!form.row && form.getPlaces().asConstant().value_or(longestSignal + 1) > longestSignal)
     return std::nullopt;
@@ -108,6 +116,13 @@ std::optional<WeightGradientForm> WeightGradientForm::get(ComputeOp compute) {
 
 Expr WeightGradientForm::getExtent(std::optional<unsigned> loop) {
   return loop ? compute.getExtents()[*loop] : Expr::constant(compute.getContext(), 1);
+}
+
+bool WeightGradientForm::hasDenseSquares() {
+  auto isDense = [&](const Axis &axis) {
+    return axis.stride == 1 && axis.dilation == 1 && getExtent(axis.tap).isConstant(WinogradTransforms::taps);
+  };
+  return row && isDense(*row) && isDense(pixel) && elementType.isF32();
 }
 
 Expr WeightGradientForm::getPitch() {

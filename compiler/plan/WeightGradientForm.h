@@ -29,13 +29,22 @@ struct WeightGradientForm {
   /// The axis along rows of memory, and the axis over rows if taps move there as well.
   Axis pixel;
   std::optional<Axis> row;
+  /// Of volumes, the axis over planes: the places along it count as images, its taps are batch loops.
+  std::optional<Axis> depth;
+  /// Whether it sums over so few positions that it is a convolution with these as taps as well.
+  bool sumsWindow = false;
 
   /// Nothing if the compute is no weight gradient. Excluded are sums over so few positions that it is a convolution
-  /// with these as taps, and one-dimensional signals of unbounded length, whose scratch would have no bound.
+  /// with these as taps, other than those of dense squares, and one-dimensional signals of unbounded length, whose
+  /// scratch would have no bound.
   static std::optional<WeightGradientForm> get(ComputeOp compute);
 
   /// The extent of a loop; 1 without a loop.
   sym::Expr getExtent(std::optional<unsigned> loop);
+  /// Planes of the output gradient.
+  sym::Expr getSlices() { return getExtent(image) * getExtent(depth ? std::optional(depth->place) : std::nullopt); }
+  /// Whether taps are dense squares of 3 x 3, whose sums may be transformed (see WinogradTransforms).
+  bool hasDenseSquares();
   sym::Expr getPlaces() { return getExtent(pixel.place); }
   sym::Expr getRows() { return getExtent(row ? std::optional(row->place) : std::nullopt); }
   sym::Expr getRowTaps() { return getExtent(row ? std::optional(row->tap) : std::nullopt); }

@@ -1,5 +1,6 @@
 #include "compiler/plan/WeightGradientTiles.h"
 
+#include "compiler/dialect/tile/WinogradTransforms.h"
 #include "compiler/plan/Scratch.h"
 
 using namespace mlir;
@@ -7,23 +8,93 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
+namespace {
+
+/// `total` in equal blocks of at most `most`.
+struct Blocks {
+  Expr count, step;
+
+  Blocks(Expr total, Expr most) {
+    Expr one = Expr::constant(total.context(), 1);
+    count = Expr::ceilDiv(total, Expr::max(one, most));
+    step = Expr::ceilDiv(total, Expr::max(one, count));
+  }
+};
+
+} // namespace
+
+/// Blocks of rows of squares of one image, or of some images where these have few squares.
+static void divideSquares(WeightGradientTiles &tiles, WeightGradientForm &form) {
+  WeightGradientTilingAttr tiling = tiles.tiling;
+  auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
+  int64_t outputs = tiling.getOutputs(), points = WinogradTransforms::getNumPoints(outputs), values = points * points;
+  Expr one = constant(1), inRow = Expr::ceilDiv(form.getPlaces(), outputs);
+  tiles.pitch = inRow * outputs + (WinogradTransforms::taps - 1);
+  tiles.panelPitch = inRow * outputs;
+  Expr most = Expr::floorDiv(constant(tiling.getTransformed() / values), tiles.pixelPitch);
+  Expr ofPlane = Expr::floorDiv(constant(tiling.getPlane() / outputs), Expr::max(one, tiles.pitch * tiles.pixelPitch));
+  Expr ofSquares = Expr::floorDiv(most, Expr::max(one, inRow));
+  Blocks rows(Expr::ceilDiv(form.getRows(), outputs), Expr::min(ofPlane, ofSquares));
+  tiles.rowBlocks = rows.count;
+  tiles.rowStep = rows.step * outputs;
+  // Several images only where one has a single block of rows.
+  Expr ofImage = rows.step * inRow, isWhole = Expr::floorDiv(one, Expr::max(one, rows.count));
+  Blocks images(form.getSlices(), Expr::floorDiv(most, Expr::max(one, ofImage)) * isWhole);
+  tiles.imageBlocks = images.count;
+  tiles.imageStep = images.step;
+
+  TransformedGradientTiles &transformed = tiles.transformed.emplace();
+  transformed.outputs = outputs;
+  transformed.values = values;
+  transformed.squaresInRow = inRow;
+  transformed.squares = images.step * ofImage;
+  // Values lie in different sets of the caches.
+  int64_t lanes = tiling.getKernel().getLanes();
+  transformed.pictureStride = transformed.squares * tiles.pixelPitch + lanes;
+  transformed.picture = transformed.pictureStride * values;
+  transformed.gradientStride = transformed.squares * tiling.getKernel().getWidth() + lanes;
+  transformed.gradient = transformed.gradientStride * values;
+}
+
+/// Rows of one image, whose panel of the output gradient and copied picture are kept.
+static void divideRows(WeightGradientTiles &tiles, WeightGradientForm &form) {
+  WeightGradientTilingAttr tiling = tiles.tiling;
+  auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
+  Expr one = constant(1);
+  tiles.pitch = form.getPitch();
+  tiles.panelPitch = form.getPlaces();
+  tiles.imageBlocks = form.getSlices();
+  tiles.imageStep = one;
+  Expr ofPanel = Expr::floorDiv(constant(tiling.getPlaces()), Expr::max(one, form.getPlaces()));
+  Expr ofPlane = Expr::floorDiv(constant(tiling.getPlane() / (form.row ? form.row->stride : 1)),
+                                Expr::max(one, tiles.pitch * tiles.pixelPitch));
+  Blocks rows(form.getRows(), Expr::min(ofPanel, ofPlane));
+  tiles.rowBlocks = rows.count;
+  tiles.rowStep = rows.step;
+}
+
 WeightGradientTiles WeightGradientTiles::get(WeightGradientForm &form, WeightGradientTilingAttr tiling) {
   int64_t width = tiling.getKernel().getWidth(), lanes = tiling.getKernel().getLanes();
-  Expr one = Expr::constant(tiling.getContext(), 1), places = form.getPlaces(), rows = form.getRows(),
-       channels = form.getExtent(form.channel);
+  auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
+  Expr one = constant(1), channels = form.getExtent(form.channel);
   int64_t rowStride = form.row ? form.row->stride : 1, rowDilation = form.row ? form.row->dilation : 1;
   WeightGradientTiles tiles;
   tiles.tiling = tiling;
-  tiles.pitch = form.getPitch();
-  auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
-  Expr ofPanel = Expr::floorDiv(constant(tiling.getPlaces()), Expr::max(one, places));
-  Expr ofPlane = Expr::floorDiv(constant(tiling.getPlane() / rowStride), Expr::max(one, tiles.pitch * channels));
-  tiles.rowBlocks = Expr::ceilDiv(rows, Expr::max(one, Expr::min(ofPanel, ofPlane)));
-  tiles.rowStep = Expr::ceilDiv(rows, Expr::max(one, tiles.rowBlocks));
-  tiles.planeRows = Expr::max(tiles.rowStep - 1, one - 1) * rowStride + (form.getRowTaps() - 1) * rowDilation + 1;
-  tiles.sumRows = Expr::ceilDiv(form.getPixelTaps() * channels, 2) * 2;
-  tiles.panelSums = form.getRowTaps() * tiles.sumRows * width;
-  Expr outer = one, panels = Expr::ceilDiv(form.getExtent(form.column), width);
+  tiles.channelBlocks = one;
+  tiles.channelStep = tiles.pixelPitch = channels;
+  if (tiling.getOutputs()) {
+    Blocks blocks(channels, constant(tiling.getChannels()));
+    tiles.channelBlocks = Expr::max(one, blocks.count);
+    tiles.channelStep = tiles.pixelPitch = Expr::max(one, Expr::ceilDiv(blocks.step, lanes)) * lanes;
+    divideSquares(tiles, form);
+  } else {
+    divideRows(tiles, form);
+  }
+  tiles.planeRows = Expr::max(tiles.rowStep - 1, constant(0)) * rowStride + (form.getRowTaps() - 1) * rowDilation + 1;
+  Expr sumRows = tiles.transformed ? tiles.channelStep : Expr::ceilDiv(form.getPixelTaps() * channels, 2) * 2;
+  tiles.sumStep = sumRows * width + (tiles.transformed ? lanes : 0);
+  tiles.panelSums = (tiles.transformed ? constant(tiles.transformed->values) : form.getRowTaps()) * tiles.sumStep;
+  Expr outer = tiles.channelBlocks, panels = Expr::ceilDiv(form.getExtent(form.column), width);
   for (unsigned loop : form.outer)
     outer = outer * form.getExtent(loop);
   Expr most = Expr::min(Expr::floorDiv(constant(tiling.getSums()), tiles.panelSums),
@@ -32,15 +103,19 @@ WeightGradientTiles WeightGradientTiles::get(WeightGradientForm &form, WeightGra
   tiles.panelStep = Expr::ceilDiv(panels, tiles.panelBlocks);
   tiles.tiles = outer * tiles.panelBlocks;
   // The transposition writes whole squares, and vectors reach past the ends of rows.
-  tiles.planes = (tiles.planeRows * tiles.pitch + lanes) * channels + lanes;
-  tiles.offsets = tiles.rowStep * places;
-  tiles.panel = (tiles.rowStep * places + lanes) * width;
+  tiles.planes = (tiles.planeRows * tiles.pitch + lanes) * tiles.pixelPitch + lanes;
+  tiles.offsets = tiles.transformed ? tiles.transformed->squares : tiles.rowStep * form.getPlaces();
+  tiles.panel = (tiles.rowStep * tiles.panelPitch + lanes) * width;
   tiles.sums = tiles.panelSums * tiles.panelStep;
   return tiles;
 }
 
 Expr WeightGradientTiles::getScratch(Type elementType) const {
-  return getScratchBytes(planes, elementType) +
-         getScratchBytes(offsets, IntegerType::get(elementType.getContext(), 64)) +
-         getScratchBytes(panel, elementType) + getScratchBytes(sums, elementType);
+  Expr bytes = getScratchBytes(planes, elementType) +
+               getScratchBytes(offsets, IntegerType::get(elementType.getContext(), 64)) +
+               getScratchBytes(panel, elementType) + getScratchBytes(sums, elementType);
+  if (transformed)
+    bytes = bytes + getScratchBytes(transformed->picture, elementType) +
+            getScratchBytes(transformed->gradient, elementType);
+  return bytes;
 }

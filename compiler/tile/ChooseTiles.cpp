@@ -8,6 +8,7 @@
 #include "compiler/tile/TileConvolution.h"
 #include "compiler/tile/TileLoops.h"
 #include "compiler/tile/TileTree.h"
+#include "compiler/tile/TileWeightGradient.h"
 #include "compiler/tile/TileWindow.h"
 
 namespace freestone::tile {
@@ -118,9 +119,14 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     std::optional<tile::WeightGradientForm> gradient;
     if (form && weightGradients && !runsOfStage && !hasDotProducts)
       gradient = tile::WeightGradientForm::get(form->compute);
-    if (gradient) {
+    tile::WeightGradientTilingAttr ofGradient;
+    if (gradient)
+      ofGradient = tile::tileWeightGradient(*gradient, tile::TypicalRuns(program), device, transform);
+    if (ofGradient) {
       count("weight_gradients");
-      return tile::tileWeightGradient(*gradient, device);
+      if (ofGradient.getOutputs())
+        count("transformed");
+      return ofGradient;
     }
     std::optional<tile::WindowForm> window;
     // Words of bytes are summed four at a time, few channels or not.

@@ -3,6 +3,7 @@
 #include "compiler/plan/Axes.h"
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/WeightGradientForm.h"
 #include "compiler/plan/WindowForm.h"
 
 using namespace mlir;
@@ -73,6 +74,10 @@ void ProgramSymbols::nameLoops(ComputeOp op) {
   if (std::optional<WindowForm> window = WindowForm::get(op))
     for (unsigned loop : window->channels)
       staysConstant[loop] |= window->getExtent(loop).asConstant().value_or(manyChannels) < manyChannels;
+  if (std::optional<WeightGradientForm> gradient = WeightGradientForm::get(op))
+    for (const auto &axis : {gradient->depth, gradient->row, std::optional(gradient->pixel)})
+      if (axis)
+        staysConstant[axis->tap] = true;
   for (auto [loop, extent] : llvm::enumerate(op.getExtents())) {
     bool isShort =
         !getContractionDims(op) && !op.isParallel(loop) && extent.asConstant().value_or(shortestNamed) < shortestNamed;

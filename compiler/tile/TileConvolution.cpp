@@ -33,13 +33,3 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceD
   return ConvolutionTilingAttr::get(elementType.getContext(), kernel, pixels, area, blocks.panels, channels, leastTiles,
                                     prefetchChannels, inPlace, transformed);
 }
-
-WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, const DeviceDescription &device) {
-  MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
-  int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
-  // The panel of the output gradient stays in L1, the copied picture in L2.
-  int64_t places = device.getL1Bytes() * 3 / 4 / (kernel.getWidth() * bytes), plane = device.getL2Bytes() / 4 / bytes;
-  // The sums of several panels, which share the copied picture, take half of L2.
-  int64_t sums = device.getL2Bytes() / 2 / bytes, leastTiles = std::clamp<int64_t>(2 * device.units, 4, 16);
-  return WeightGradientTilingAttr::get(form.compute.getContext(), kernel, places, plane, sums, leastTiles);
-}

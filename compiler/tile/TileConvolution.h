@@ -3,15 +3,12 @@
 
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/plan/ConvolutionForm.h"
-#include "compiler/plan/WeightGradientForm.h"
 
 namespace freestone::tile {
 
 /// The tiling of a convolution whose weights are packed for the device's micro-kernel; of a stage of a chain, which
 /// need not have tiles for all workers.
 ConvolutionTilingAttr tileConvolution(ConvolutionForm &form, const DeviceDescription &device, bool isStage);
-
-WeightGradientTilingAttr tileWeightGradient(WeightGradientForm &form, const DeviceDescription &device);
 
 } // namespace freestone::tile
 

@@ -1,7 +1,8 @@
-// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 variants=false" | FileCheck %s
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 transform=false variants=false" | FileCheck %s
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 variants=false" | FileCheck %s --check-prefix=SQUARES
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 weight-gradients=false variants=false" | FileCheck %s --check-prefix=OFF
-// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 keep-packed=false variants=false" | FileCheck %s --check-prefix=AGAIN
-// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 construct=false" | FileCheck %s --check-prefix=PLAIN
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 transform=false keep-packed=false variants=false" | FileCheck %s --check-prefix=AGAIN
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 transform=false construct=false" | FileCheck %s --check-prefix=PLAIN
 
 // CHECK: module attributes {tile.counters = {constructed = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 2 : i64}}
 // OFF: module attributes {tile.counters = {constructed = 3 : i64, contractions = 3 : i64, kept_packed = 3 : i64}}
@@ -14,6 +15,12 @@
 // CHECK-SAME: #tile.weight_gradient<
 // CHECK-SAME: least_tiles = 4>,
 // CHECK-SAME: tiles = (s1 ceildiv 32) ceildiv {{.*}}, scratch
+// SQUARES: module attributes {tile.counters = {{.*}}transformed = 1 : i64, weight_gradients = 2 : i64}}
+// SQUARES-LABEL: tile.program @weight_gradient
+// SQUARES-SAME: #tile.weight_gradient<{{.*}}outputs = {{[24]}}, channels = {{[1-9]}}
+// SQUARES-LABEL: tile.program @groups
+// SQUARES-NOT: outputs =
+// SQUARES: tile.compute
 // OFF-LABEL: tile.program @weight_gradient
 // OFF-SAME: #tile.contraction<
 tile.program @weight_gradient symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2, 14, 14], f32>, %g: !graph.tensor<[s2, s1, 14, 14], f32>)

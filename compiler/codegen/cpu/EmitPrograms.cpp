@@ -39,14 +39,15 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
     kernels.clear();
     dotProducts.clear();
     transforms.clear();
+    gradientTransforms.clear();
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
       if (failed(tile::verifyPlan(program)) || failed(emit(program)))
         return signalPassFailure();
     }
     for (auto &[name, kernel] : kernels)
       codegen::emitMicroKernels(getOperation(), kernel.kind, kernel.elementType, kernel.shape);
-    for (auto &[outputs, shape] : transforms)
-      codegen::emitTransforms(getOperation(), Float32Type::get(&getContext()), shape, outputs);
+    emitTransforms("transforms_", codegen::convolutionTransforms, transforms);
+    emitTransforms("gradient_transforms_", codegen::gradientTransforms, gradientTransforms);
     bool usesTiles = false;
     for (const DotProducts &each : dotProducts) {
       codegen::emitDotProductKernel(getOperation(), each.factors, each.unit);
@@ -151,6 +152,14 @@ private:
     return emission.finish();
   }
 
+  using Transforms = llvm::MapVector<int64_t, tile::MicroKernelAttr>;
+
+  void emitTransforms(StringRef name, ArrayRef<codegen::TransformKind> kinds, const Transforms &used) {
+    for (auto &[outputs, shape] : used)
+      codegen::emitTransforms(getOperation(), (name + Twine(outputs)).str(), kinds, Float32Type::get(&getContext()),
+                              shape, outputs);
+  }
+
   LogicalResult collectKernels(tile::ProgramOp program) {
     auto addKernelOf = [&](Type elementType, tile::MicroKernelAttr shape, codegen::KernelKind kind) {
       auto name = StringAttr::get(&getContext(), codegen::getKernelName(kind, elementType, shape));
@@ -173,8 +182,11 @@ private:
       if (tile::WinogradAttr layout = tile::ConvolutionForm::get(program)->getTransformed())
         transforms.insert({layout.getOutputs(), tiling.getKernel()});
     }
-    if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>())
+    if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>()) {
       addKernel(tiling.getKernel(), codegen::KernelKind::window);
+      if (tiling.getOutputs())
+        gradientTransforms.insert({tiling.getOutputs(), tiling.getKernel()});
+    }
     if (auto tiling = program.getTiling<tile::TreeTilingAttr>())
       for (codegen::KernelKind kind : codegen::getTreeKernels(program))
         addKernelOf(Float32Type::get(&getContext()), tiling.getKernel(), kind);
@@ -193,8 +205,8 @@ private:
 
   llvm::MapVector<StringAttr, Kernel> kernels;
   SmallVector<DotProducts> dotProducts;
-  /// Squares of transformed filters, and the shape of vectors and panels.
-  llvm::MapVector<int64_t, tile::MicroKernelAttr> transforms;
+  /// Squares of transformed filters, or gradients of filters, and the shape of vectors and panels.
+  Transforms transforms, gradientTransforms;
 };
 
 } // namespace

@@ -3,9 +3,9 @@
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/Pack.h"
+#include "compiler/codegen/cpu/TransformKernels.h"
+#include "compiler/codegen/cpu/WeightGradientEmitter.h"
 #include "compiler/plan/IndexMaps.h"
-#include "compiler/plan/WeightGradientTiles.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -14,59 +14,14 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-namespace {
-
-class WeightGradientEmitter {
-public:
-  WeightGradientEmitter(Emission &emission, tile::WeightGradientForm form, tile::WeightGradientTilingAttr tiling);
-  void emit();
-
-private:
-  void emitOffsets();
-  void emitTile(Value tile);
-  void clearSums(Value panels);
-  void setPanel(Value number);
-  void copyPicture(Value image, Value firstRow, Value rows);
-  void copyPlaneRow(Value source, Value target, Value begin, Value end);
-  void packGradient(Value image, Value firstRow, Value rows);
-  void packRun(Value source, Value target, Value length);
-  void multiplyTaps(Value rows);
-  void emitSums();
-  SmallVector<Expr> getIndices(unsigned input);
-  Positions getPositions(Value image, Value row, Value column);
-  Value getLinear(unsigned input, Value image, Value row);
-  SmallVector<Value> loadSquare(unsigned input, Value from, Value count, Value stride, Value mask);
-  Value getChannels() { return emission.getSize(form.getExtent(form.channel)); }
-  Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
-
-  Emission &emission;
-  OpBuilder &builder;
-  Location location;
-  tile::WeightGradientForm form;
-  tile::WeightGradientTiles tiles;
-  tile::MicroKernelAttr kernelShape;
-  int64_t width, lanes;
-  VectorType vectorType;
-  /// Symbols of the loops that vary within a tile, at the first tap.
-  Expr imageSymbol, rowSymbol, columnSymbol, channelSymbol, rowTapSymbol, pixelTapSymbol;
-  SmallVector<Expr> loops;
-  Positions outer;
-  func::FuncOp kernel;
-  Value planes, offsets, panel, sums;
-  /// The first panel of the current tile; the output channels of the current panel, and the place of its sums.
-  Value firstPanel, firstColumn, columns, firstSum;
-};
-
-} // namespace
-
 WeightGradientEmitter::WeightGradientEmitter(Emission &emission, tile::WeightGradientForm gradient,
                                              tile::WeightGradientTilingAttr tiling)
     : emission(emission), builder(emission.builder), location(emission.location), form(std::move(gradient)),
       tiles(tile::WeightGradientTiles::get(form, tiling)), kernelShape(tiling.getKernel()),
       width(kernelShape.getWidth()), lanes(kernelShape.getLanes()), imageSymbol(emission.getPositionSymbol("image")),
-      rowSymbol(emission.getPositionSymbol("row")), columnSymbol(emission.getPositionSymbol("column")),
-      channelSymbol(emission.getPositionSymbol("channel")), rowTapSymbol(emission.getPositionSymbol("rowTap")),
-      pixelTapSymbol(emission.getPositionSymbol("pixelTap")),
+      depthSymbol(emission.getPositionSymbol("depth")), rowSymbol(emission.getPositionSymbol("row")),
+      columnSymbol(emission.getPositionSymbol("column")), channelSymbol(emission.getPositionSymbol("channel")),
+      rowTapSymbol(emission.getPositionSymbol("rowTap")), pixelTapSymbol(emission.getPositionSymbol("pixelTap")),
       loops(form.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
   vectorType = VectorType::get({lanes}, form.elementType);
   loops[form.column] = columnSymbol;
@@ -78,6 +33,8 @@ WeightGradientEmitter::WeightGradientEmitter(Emission &emission, tile::WeightGra
     loops[form.row->place] = rowSymbol;
     loops[form.row->tap] = rowTapSymbol;
   }
+  if (form.depth)
+    loops[form.depth->place] = depthSymbol;
   loops[form.pixel.tap] = pixelTapSymbol;
   for (auto [number, loop] : llvm::enumerate(form.outer)) {
     outer.push_back({emission.getPositionSymbol("o" + std::to_string(number)), Value()});
@@ -86,20 +43,33 @@ WeightGradientEmitter::WeightGradientEmitter(Emission &emission, tile::WeightGra
 }
 
 void WeightGradientEmitter::emit() {
-  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::window,
-                         form.elementType, kernelShape);
+  auto module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  kernel = declareKernel(module, KernelKind::window, form.elementType, kernelShape);
   // The same sizes as in the plan's `scratch`.
   planes = emission.takeScratch(form.elementType, tiles.planes);
   offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
   panel = emission.takeScratch(form.elementType, tiles.panel);
   sums = emission.takeScratch(form.elementType, tiles.sums);
-  emitOffsets();
+  if (tiles.transformed) {
+    transformedPicture = emission.takeScratch(form.elementType, tiles.transformed->picture);
+    transformedGradient = emission.takeScratch(form.elementType, tiles.transformed->gradient);
+    auto declare = [&](TransformKind kind) {
+      return declareTransform(module, kind, form.elementType, kernelShape, tiles.transformed->outputs);
+    };
+    pictureKernel = declare(TransformKind::pixels);
+    gradientKernel = declare(TransformKind::gradient);
+    sumsKernel = declare(TransformKind::taps);
+    emitSquareOffsets();
+  } else {
+    emitOffsets();
+  }
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
 
 /// Offsets of each position's first tap in the copied picture: equal for all row blocks.
 void WeightGradientEmitter::emitOffsets() {
-  Value zero = emission.getConstant(0), places = emission.getSize(form.getPlaces()), channels = getChannels();
+  Value zero = emission.getConstant(0), places = emission.getSize(form.getPlaces());
+  Value pixelPitch = emission.getSize(tiles.pixelPitch);
   Value rowStep =
       emission.multiply(emission.getSize(tiles.pitch), emission.getConstant(form.row ? form.row->stride : 1));
   emission.forRange(zero, emission.getSize(tiles.rowStep), 1, [&](Value row) {
@@ -107,41 +77,72 @@ void WeightGradientEmitter::emitOffsets() {
       Value pixel = emission.add(emission.multiply(row, rowStep),
                                  emission.multiply(place, emission.getConstant(form.pixel.stride)));
       Value at = emission.add(emission.multiply(row, places), place);
-      memref::StoreOp::create(builder, location, toWord(emission.multiply(pixel, channels)), offsets, ValueRange{at});
+      memref::StoreOp::create(builder, location, toWord(emission.multiply(pixel, pixelPitch)), offsets, ValueRange{at});
     });
   });
 }
 
 void WeightGradientEmitter::emitTile(Value tile) {
   SmallVector<Expr> grid = llvm::map_to_vector(form.outer, [&](unsigned loop) { return form.getExtent(loop); });
+  grid.push_back(tiles.channelBlocks);
   grid.push_back(tiles.panelBlocks);
   SmallVector<Value> digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(outer, digits))
     position.value = digit;
-  Value zero = emission.getConstant(0), rowStep = emission.getSize(tiles.rowStep),
-        allRows = emission.getSize(form.getRows());
+  Value zero = emission.getConstant(0);
+  Value channelStep = emission.getSize(tiles.channelStep), allChannels = emission.getSize(form.getExtent(form.channel));
+  firstChannel = emission.multiply(digits[outer.size()], channelStep);
+  channels = emission.minimum(channelStep, emission.subtract(allChannels, firstChannel));
   firstPanel = emission.multiply(digits.back(), emission.getSize(tiles.panelStep));
   // The last block may have fewer panels, or none.
-  Value allPanels = emission.getSize(Expr::ceilDiv(form.getExtent(form.column), width));
-  Value panels = emission.maximum(
-      zero, emission.minimum(emission.getSize(tiles.panelStep), emission.subtract(allPanels, firstPanel)));
-  clearSums(panels);
+  auto countLeft = [&](Value step, sym::Expr all, Value first) {
+    return emission.maximum(zero, emission.minimum(step, emission.subtract(emission.getSize(all), first)));
+  };
+  Value panels =
+      countLeft(emission.getSize(tiles.panelStep), Expr::ceilDiv(form.getExtent(form.column), width), firstPanel);
+  Value blocks = emission.getSize(tiles.imageBlocks * tiles.rowBlocks), one = emission.getConstant(1);
+  // The first part sets the sums, if there is one.
+  clearSums(emission.multiply(panels, emission.maximum(zero, emission.subtract(one, blocks))));
   setPanel(zero);
-  emission.forRange(zero, emission.getSize(form.getExtent(form.image)), 1, [&](Value image) {
-    emission.forRange(zero, emission.getSize(tiles.rowBlocks), 1, [&](Value block) {
-      Value firstRow = emission.multiply(block, rowStep);
-      Value rows = emission.maximum(zero, emission.minimum(rowStep, emission.subtract(allRows, firstRow)));
-      copyPicture(image, firstRow, rows);
-      emission.forRange(zero, panels, 1, [&](Value number) {
-        setPanel(number);
-        packGradient(image, firstRow, rows);
-        multiplyTaps(rows);
-      });
+  Value imageStep = emission.getSize(tiles.imageStep), rowStep = emission.getSize(tiles.rowStep);
+  emission.forRange(zero, emission.getSize(tiles.imageBlocks), 1, [&](Value imageBlock) {
+    emission.forRange(zero, emission.getSize(tiles.rowBlocks), 1, [&](Value rowBlock) {
+      Value firstImage = emission.multiply(imageBlock, imageStep), firstRow = emission.multiply(rowBlock, rowStep);
+      Value accumulates = toWord(emission.minimum(one, emission.add(imageBlock, rowBlock)));
+      emitPart({firstImage, countLeft(imageStep, form.getSlices(), firstImage), firstRow,
+                countLeft(rowStep, form.getRows(), firstRow), accumulates},
+               panels);
     });
   });
   emission.forRange(zero, panels, 1, [&](Value number) {
     setPanel(number);
+    if (tiles.transformed)
+      transformSums();
     emitSums();
+  });
+}
+
+/// Adds what a part contributes to the sums.
+void WeightGradientEmitter::emitPart(const Part &part, Value panels) {
+  if (tiles.transformed) {
+    transformPicture(part);
+  } else {
+    Value rows = emission.getConstant(1);
+    if (form.row) {
+      Value steps = emission.multiply(emission.subtract(part.rows, rows), emission.getConstant(form.row->stride));
+      rows = emission.add(steps, emission.getSize((form.getRowTaps() - 1) * form.row->dilation + 1));
+    }
+    copyPicture(part.firstImage, part.firstRow, rows);
+  }
+  emission.forRange(emission.getConstant(0), panels, 1, [&](Value number) {
+    setPanel(number);
+    if (tiles.transformed) {
+      transformGradient(part);
+      multiplySquares(part);
+      return;
+    }
+    packGradient(part.firstImage, part.firstRow, part.rows);
+    multiplyTaps(part);
   });
 }
 
@@ -166,15 +167,22 @@ SmallVector<Expr> WeightGradientEmitter::getIndices(unsigned input) {
 Positions WeightGradientEmitter::getPositions(Value image, Value row, Value column) {
   Positions positions = outer;
   Value zero = emission.getConstant(0);
+  if (form.depth) {
+    Value depths = emission.getSize(form.getExtent(form.depth->place));
+    Value number = emission.divide(image, depths);
+    positions.push_back({depthSymbol, emission.subtract(image, emission.multiply(number, depths))});
+    image = number;
+  }
   positions.push_back({imageSymbol, image});
   positions.push_back({rowSymbol, row});
   positions.push_back({columnSymbol, column});
-  for (Expr symbol : {channelSymbol, rowTapSymbol, pixelTapSymbol})
+  positions.push_back({channelSymbol, firstChannel});
+  for (Expr symbol : {rowTapSymbol, pixelTapSymbol})
     positions.push_back({symbol, zero});
   return positions;
 }
 
-/// The memory index of an operand at the first position of a row, the first tap and channel.
+/// The memory index of an operand at the first position of a row, the first tap, and the tile's first channel.
 Value WeightGradientEmitter::getLinear(unsigned input, Value image, Value row) {
   Expr linear = tile::getLinearIndex(form.compute.getInputType(input), getIndices(input));
   return emission.getIndex(linear, getPositions(image, row, firstColumn));
@@ -200,42 +208,53 @@ SmallVector<Value> WeightGradientEmitter::loadSquare(unsigned input, Value from,
   return square;
 }
 
+/// Whether a coordinate of the picture, and an offset, lie within a dimension.
+Value WeightGradientEmitter::isInside(Expr index, Value offset, unsigned dim, const Positions &positions) {
+  // Unsigned, so that a negative coordinate compares as a large one.
+  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult,
+                               emission.add(emission.getIndex(index, positions), offset),
+                               emission.getSize(form.compute.getInputType(form.picture).getShape()[dim]));
+}
+
+/// Copies rows of the picture from that on which the first tap reads at `firstRow`, with their border.
 void WeightGradientEmitter::copyPicture(Value image, Value firstRow, Value rows) {
   graph::TensorType type = form.compute.getInputType(form.picture);
   SmallVector<Expr> indices = getIndices(form.picture);
   Positions first = getPositions(image, firstRow, firstColumn);
-  Value zero = emission.getConstant(0), one = emission.getConstant(1), planeRows = one, rowStride = zero, rowAt = zero;
+  Value zero = emission.getConstant(0), rowStride = zero, inPlane;
   Value start = getLinear(form.picture, image, firstRow), pitch = emission.getSize(tiles.pitch);
   if (form.row) {
     Expr elements = Expr::constant(builder.getContext(), 1);
     for (Expr extent : type.getShape().drop_front(form.row->dim + 1))
       elements = elements * extent;
     rowStride = emission.getSize(elements);
-    rowAt = emission.getIndex(indices[form.row->dim], first);
-    Value span = emission.getSize((form.getRowTaps() - 1) * form.row->dilation + 1);
-    planeRows =
-        emission.add(emission.multiply(emission.subtract(rows, one), emission.getConstant(form.row->stride)), span);
   }
+  if (form.depth)
+    inPlane = isInside(indices[form.depth->dim], zero, form.depth->dim, first);
   // The elements of a row that are in bounds.
   Value pixelAt = emission.getIndex(indices[form.pixel.dim], first);
   Value begin = emission.maximum(zero, emission.subtract(zero, pixelAt));
   Value end = emission.minimum(pitch, emission.subtract(emission.getSize(type.getShape()[form.pixel.dim]), pixelAt));
-  emission.forRange(zero, planeRows, 1, [&](Value row) {
-    Value last = end;
-    if (form.row) {
-      // Unsigned, so that a negative row compares as a large one.
-      Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, emission.add(rowAt, row),
-                                           emission.getSize(type.getShape()[form.row->dim]));
-      last = arith::SelectOp::create(builder, location, inside, end, zero);
-    }
-    Value target = emission.multiply(emission.multiply(row, pitch), getChannels());
-    copyPlaneRow(emission.add(start, emission.multiply(row, rowStride)), target, begin, last);
+  Value rowPitch = emission.multiply(pitch, emission.getSize(tiles.pixelPitch));
+  // Along rows before channels: few streams come from memory at a time.
+  emission.forRange(zero, channels, lanes, [&](Value channel) {
+    emission.forRange(zero, rows, 1, [&](Value row) {
+      Value last = end;
+      if (form.row)
+        last = arith::SelectOp::create(builder, location, isInside(indices[form.row->dim], row, form.row->dim, first),
+                                       last, zero);
+      if (inPlane)
+        last = arith::SelectOp::create(builder, location, inPlane, last, zero);
+      copyPlaneRow(emission.add(start, emission.multiply(row, rowStride)), emission.multiply(row, rowPitch), begin,
+                   last, channel);
+    });
   });
 }
 
-/// Pixel by pixel with all channels; elements written past the end of a row are overwritten by the next row.
-void WeightGradientEmitter::copyPlaneRow(Value source, Value target, Value begin, Value end) {
-  Value zero = emission.getConstant(0), channels = getChannels();
+/// Pixel by pixel, a vector of channels from `channel` on; pixels written past the end of a row are overwritten by the
+/// next row.
+void WeightGradientEmitter::copyPlaneRow(Value source, Value target, Value begin, Value end, Value channel) {
+  Value zero = emission.getConstant(0), pixelPitch = emission.getSize(tiles.pixelPitch);
   Value channelStride = zero;
   if (form.channel)
     channelStride = emission.getSize(tile::getStrides(form.compute, form.picture)->strides[*form.channel]);
@@ -245,47 +264,62 @@ void WeightGradientEmitter::copyPlaneRow(Value source, Value target, Value begin
     Value mask =
         arith::XOrIOp::create(builder, location, emission.getTailMask(lanes, emission.minimum(laneOf(begin), until)),
                               emission.getTailMask(lanes, until));
-    Value from = emission.add(source, pixel), to = emission.add(target, emission.multiply(pixel, channels));
-    if (form.getExtent(form.channel).isConstant(1)) {
+    Value from = emission.add(source, pixel), to = emission.add(target, emission.multiply(pixel, pixelPitch));
+    if (!tiles.transformed && form.getExtent(form.channel).isConstant(1)) {
       Value values = loadSquare(form.picture, from, emission.getConstant(1), zero, mask).front();
       vector::StoreOp::create(builder, location, values, planes, to);
       return;
     }
-    emission.forRange(zero, channels, lanes, [&](Value channel) {
-      Value left = emission.subtract(channels, channel);
-      SmallVector<Value> square = loadSquare(
-          form.picture, emission.add(from, emission.multiply(channel, channelStride)), left, channelStride, mask);
-      transposeSquare(builder, location, square);
-      Value stored = emission.getTailMask(lanes, left), place = emission.add(to, channel);
-      for (auto [lane, values] : llvm::enumerate(square)) {
-        Value at = emission.add(place, emission.multiply(emission.getConstant(lane), channels));
+    Value left = emission.subtract(channels, channel);
+    SmallVector<Value> square = loadSquare(form.picture, emission.add(from, emission.multiply(channel, channelStride)),
+                                           left, channelStride, mask);
+    transposeSquare(builder, location, square);
+    Value stored = emission.getTailMask(lanes, left), place = emission.add(to, channel);
+    for (auto [lane, values] : llvm::enumerate(square)) {
+      Value at = emission.add(place, emission.multiply(emission.getConstant(lane), pixelPitch));
+      if (tiles.transformed)
+        vector::StoreOp::create(builder, location, values, planes, at);
+      else
         vector::MaskedStoreOp::create(builder, location, planes, at, stored, values);
-      }
-    });
+    }
   });
 }
 
+/// Packs positions of the current panel's columns. Of squares that reach beyond the last row or the end of one, with
+/// zeros.
 void WeightGradientEmitter::packGradient(Value image, Value firstRow, Value rows) {
   Value zero = emission.getConstant(0), places = emission.getSize(form.getPlaces());
-  Value start = getLinear(form.gradient, image, firstRow);
+  Value start = getLinear(form.gradient, image, firstRow), pitch = emission.getSize(tiles.panelPitch);
   if (!form.row)
-    return packRun(start, zero, places);
+    return packRun(start, zero, places, places);
   Expr rowStride = tile::getStrides(form.compute, form.gradient)->strides[form.row->place];
-  if (rowStride == form.getPlaces())
-    return packRun(start, zero, emission.multiply(rows, places));
-  emission.forRange(zero, rows, 1, [&](Value row) {
-    packRun(emission.add(start, emission.multiply(row, emission.getSize(rowStride))), emission.multiply(row, places),
-            places);
+  if (!tiles.transformed && rowStride == form.getPlaces()) {
+    Value all = emission.multiply(rows, places);
+    return packRun(start, zero, all, all);
+  }
+  Value packed = rows;
+  if (tiles.transformed) {
+    Value side = emission.getConstant(tiles.transformed->outputs);
+    packed = emission.multiply(emission.ceilDivide(rows, side), side);
+  }
+  emission.forRange(zero, packed, 1, [&](Value row) {
+    Value valid = places;
+    if (tiles.transformed)
+      valid = arith::SelectOp::create(builder, location,
+                                      arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, row, rows),
+                                      places, zero);
+    packRun(emission.add(start, emission.multiply(row, emission.getSize(rowStride))), emission.multiply(row, pitch),
+            pitch, valid);
   });
 }
 
-/// Packs positions that are contiguous in memory, from number `target` on; squares past the end are overwritten, or
-/// scratch.
-void WeightGradientEmitter::packRun(Value source, Value target, Value length) {
+/// Packs `length` positions that are contiguous in memory, from number `target` on, those after `valid` as zeros;
+/// squares past the end are overwritten, or scratch.
+void WeightGradientEmitter::packRun(Value source, Value target, Value length, Value valid) {
   Value zero = emission.getConstant(0);
   Value columnStride = emission.getSize(tile::getStrides(form.compute, form.gradient)->strides[form.column]);
   emission.forRange(zero, length, lanes, [&](Value place) {
-    Value mask = emission.getTailMask(lanes, emission.subtract(length, place));
+    Value mask = emission.getTailMask(lanes, emission.maximum(zero, emission.subtract(valid, place)));
     emission.forRange(zero, columns, lanes, [&](Value column) {
       Value from = emission.add(emission.add(source, place), emission.multiply(column, columnStride));
       SmallVector<Value> square =
@@ -300,39 +334,45 @@ void WeightGradientEmitter::packRun(Value source, Value target, Value length) {
   });
 }
 
-void WeightGradientEmitter::multiplyTaps(Value rows) {
+void WeightGradientEmitter::multiplyTaps(const Part &part) {
   Value zero = emission.getConstant(0);
-  Value sumRows = emission.multiply(emission.getSize(form.getPixelTaps()), getChannels());
+  Value sumRows = emission.multiply(emission.getSize(form.getPixelTaps()), channels);
   Value height = getBlockHeight(emission, sumRows, kernelShape.getRows()),
-        depth = emission.multiply(rows, emission.getSize(form.getPlaces()));
-  Value tapStep = emission.multiply(emission.multiply(emission.getSize(tiles.pitch), getChannels()),
+        depth = emission.multiply(part.rows, emission.getSize(form.getPlaces()));
+  Value tapStep = emission.multiply(emission.getSize(tiles.pitch * tiles.pixelPitch),
                                     emission.getConstant(form.row ? form.row->dilation : 1));
-  Value sumStep = emission.getSize(tiles.sumRows * width);
+  Value sumStep = emission.getSize(tiles.sumStep);
   emission.forRange(zero, emission.getSize(form.getRowTaps()), 1, [&](Value tap) {
     func::CallOp::create(builder, location, kernel,
                          ValueRange{toWord(sumRows), toWord(height), toWord(depth),
                                     emission.getPointer(planes, emission.multiply(tap, tapStep)),
                                     emission.getPointer(offsets, zero), emission.getPointer(panel, zero),
                                     emission.getPointer(sums, emission.add(firstSum, emission.multiply(tap, sumStep))),
-                                    toWord(emission.getConstant(1)), emission.getPointer(panel, zero),
+                                    part.accumulates, emission.getPointer(panel, zero),
                                     toWord(emission.getConstant(prefetchingBlocks))});
   });
 }
 
 void WeightGradientEmitter::emitSums() {
-  Value zero = emission.getConstant(0), channels = getChannels();
+  Value zero = emission.getConstant(0);
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
-  Value sumStep = emission.getSize(tiles.sumRows * width);
-  emission.forRange(zero, emission.getSize(form.getRowTaps()), 1, [&](Value rowTap) {
-    emission.forRange(zero, emission.getSize(form.getPixelTaps()), 1, [&](Value pixelTap) {
-      emission.forRange(zero, channels, 1, [&](Value channel) {
-        Value row = emission.add(emission.multiply(pixelTap, channels), channel);
-        Value from = emission.add(emission.add(firstSum, emission.multiply(rowTap, sumStep)),
+  Value sumStep = emission.getSize(tiles.sumStep);
+  // Taps inside: those of a channel are neighbours in memory.
+  emission.forRange(zero, channels, 1, [&](Value channel) {
+    emission.forRange(zero, emission.getSize(form.getRowTaps()), 1, [&](Value rowTap) {
+      emission.forRange(zero, emission.getSize(form.getPixelTaps()), 1, [&](Value pixelTap) {
+        // Rows of a tap's row are its taps and channels; those of a value, or tap, channels.
+        Value group = rowTap, row = emission.add(emission.multiply(pixelTap, channels), channel);
+        if (tiles.transformed) {
+          group = emission.add(emission.multiply(rowTap, emission.getSize(form.getPixelTaps())), pixelTap);
+          row = channel;
+        }
+        Value from = emission.add(emission.add(firstSum, emission.multiply(group, sumStep)),
                                   emission.multiply(row, emission.getConstant(width)));
         emission.forRange(zero, columns, lanes, [&](Value column) {
           Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.add(from, column));
           Positions positions = outer;
-          positions.push_back({channelSymbol, channel});
+          positions.push_back({channelSymbol, emission.add(firstChannel, channel)});
           positions.push_back({rowTapSymbol, rowTap});
           positions.push_back({pixelTapSymbol, pixelTap});
           positions.push_back({columnSymbol, emission.add(firstColumn, column)});

@@ -21,10 +21,13 @@ public:
         points(WinogradTransforms::getNumPoints(outputs)), transforms(WinogradTransforms::get(outputs)),
         pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {}
 
-  void emitPicture(func::FuncOp function);
-  void emitProducts(func::FuncOp function);
+  void emit(TransformKind kind, func::FuncOp function);
 
 private:
+  void emitPicture(func::FuncOp function);
+  void emitProducts(func::FuncOp function);
+  void emitSquares(func::FuncOp function, const WinogradTransforms::Matrix &matrix, int64_t side);
+  void emitTaps(func::FuncOp function);
   struct Term {
     double factor;
     Value value;
@@ -67,6 +70,14 @@ private:
 };
 
 } // namespace
+
+static WinogradTransforms::Matrix transpose(const WinogradTransforms::Matrix &matrix) {
+  WinogradTransforms::Matrix transposed(matrix.front().size());
+  for (const auto &row : matrix)
+    for (auto [column, factor] : llvm::enumerate(row))
+      transposed[column].push_back(factor);
+  return transposed;
+}
 
 Value TransformEmitter::scale(Value value, double factor) {
   if (factor == 1)
@@ -212,20 +223,101 @@ void TransformEmitter::emitProducts(func::FuncOp function) {
   func::ReturnOp::create(builder, location);
 }
 
+/// Squares of `side` pixels with channels innermost; `matrix` is [points][side].
+void TransformEmitter::emitSquares(func::FuncOp function, const WinogradTransforms::Matrix &matrix, int64_t side) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  ValueRange arguments = function.getArguments();
+  Value rows = toIndex(arguments[0]), columns = toIndex(arguments[1]), channels = toIndex(arguments[2]);
+  Value used = toIndex(arguments[3]), picture = arguments[4], pitch = toIndex(arguments[5]), values = arguments[6];
+  Value stride = toIndex(arguments[7]);
+  forRange(rows, 1, [&](Value row) {
+    forRange(columns, 1, [&](Value column) {
+      Value first = add(multiply(multiply(row, outputs), pitch), multiply(multiply(column, outputs), channels));
+      Value square = multiply(add(multiply(row, columns), column), channels);
+      forRange(used, lanes, [&](Value part) {
+        SmallVector<SmallVector<Value>> downs;
+        for (int64_t pixel = 0; pixel < side; ++pixel) {
+          Value at = add(add(first, part), multiply(channels, pixel));
+          SmallVector<Value> pixels;
+          for (int64_t line = 0; line < side; ++line)
+            pixels.push_back(load(picture, add(at, multiply(pitch, line))));
+          downs.push_back(transformByRows(matrix, pixels));
+        }
+        for (int64_t down = 0; down < points; ++down) {
+          auto line = llvm::map_to_vector(downs, [&](ArrayRef<Value> each) { return each[down]; });
+          for (auto [along, value] : llvm::enumerate(transformByRows(matrix, line)))
+            store(value, values, add(add(square, part), multiply(stride, down * points + static_cast<int64_t>(along))));
+        }
+      });
+    });
+  });
+  func::ReturnOp::create(builder, location);
+}
+
+void TransformEmitter::emitTaps(func::FuncOp function) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  ValueRange arguments = function.getArguments();
+  Value rows = toIndex(arguments[0]), sums = arguments[1], stride = toIndex(arguments[2]);
+  WinogradTransforms::Matrix matrix = transpose(transforms.filter);
+  constexpr int64_t taps = WinogradTransforms::taps;
+  forRange(multiply(rows, width), lanes, [&](Value part) {
+    SmallVector<SmallVector<Value>> downs;
+    for (int64_t along = 0; along < points; ++along) {
+      SmallVector<Value> values;
+      for (int64_t down = 0; down < points; ++down)
+        values.push_back(load(sums, add(part, multiply(stride, down * points + along))));
+      downs.push_back(transformByColumns(matrix, values));
+    }
+    for (int64_t line = 0; line < taps; ++line) {
+      auto values = llvm::map_to_vector(downs, [&](ArrayRef<Value> each) { return each[line]; });
+      for (auto [tap, value] : llvm::enumerate(transformByColumns(matrix, values)))
+        store(value, sums, add(part, multiply(stride, line * taps + static_cast<int64_t>(tap))));
+    }
+  });
+  func::ReturnOp::create(builder, location);
+}
+
+void TransformEmitter::emit(TransformKind kind, func::FuncOp function) {
+  switch (kind) {
+  case TransformKind::picture:
+    return emitPicture(function);
+  case TransformKind::products:
+    return emitProducts(function);
+  case TransformKind::pixels:
+    return emitSquares(function, transforms.picture, points);
+  case TransformKind::gradient:
+    return emitSquares(function, transpose(transforms.result), outputs);
+  case TransformKind::taps:
+    return emitTaps(function);
+  }
+}
+
 /// "picture_f32_4x16": by element type, squares, and a vector or panel.
 static std::string getName(TransformKind kind, Type elementType, tile::MicroKernelAttr shape, int64_t outputs) {
-  bool isPicture = kind == TransformKind::picture;
-  return ("freestone_transform_" + Twine(isPicture ? "picture" : "products") + "_f" +
+  constexpr StringRef names[] = {"picture", "products", "pixels", "gradient", "taps"};
+  bool hasPanels = kind == TransformKind::products || kind == TransformKind::taps;
+  return ("freestone_transform_" + names[static_cast<size_t>(kind)] + "_f" +
           Twine(elementType.getIntOrFloatBitWidth()) + "_" + Twine(outputs) + "x" +
-          Twine(isPicture ? shape.getLanes() : shape.getWidth()))
+          Twine(hasPanels ? shape.getWidth() : shape.getLanes()))
       .str();
 }
 
 static FunctionType getType(OpBuilder &builder, TransformKind kind) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  if (kind == TransformKind::picture)
+  switch (kind) {
+  case TransformKind::picture:
     return builder.getFunctionType({i64, i64, pointer, i64, i64, pointer, i64}, {});
-  return builder.getFunctionType({i64, i64, pointer, i64, pointer, i64}, {});
+  case TransformKind::products:
+    return builder.getFunctionType({i64, i64, pointer, i64, pointer, i64}, {});
+  case TransformKind::pixels:
+  case TransformKind::gradient:
+    return builder.getFunctionType({i64, i64, i64, i64, pointer, i64, pointer, i64}, {});
+  case TransformKind::taps:
+    return builder.getFunctionType({i64, pointer, i64}, {});
+  }
+  llvm_unreachable("kinds are those above");
 }
 
 func::FuncOp freestone::codegen::declareTransform(ModuleOp module, TransformKind kind, Type elementType,
@@ -239,16 +331,14 @@ func::FuncOp freestone::codegen::declareTransform(ModuleOp module, TransformKind
   return function;
 }
 
-void freestone::codegen::emitTransforms(ModuleOp module, Type elementType, tile::MicroKernelAttr shape,
-                                        int64_t outputs) {
+void freestone::codegen::emitTransforms(ModuleOp module, StringRef name, ArrayRef<TransformKind> kinds,
+                                        Type elementType, tile::MicroKernelAttr shape, int64_t outputs) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location location = module.getLoc();
-  auto nested = ModuleOp::create(builder, location, "transforms_" + std::to_string(outputs));
+  auto nested = ModuleOp::create(builder, location, name);
   builder.setInsertionPointToStart(nested.getBody());
   TransformEmitter emitter(builder, location, elementType, shape.getLanes(), shape.getWidth(), outputs);
-  auto open = [&](TransformKind kind) {
-    return func::FuncOp::create(builder, location, getName(kind, elementType, shape, outputs), getType(builder, kind));
-  };
-  emitter.emitPicture(open(TransformKind::picture));
-  emitter.emitProducts(open(TransformKind::products));
+  for (TransformKind kind : kinds)
+    emitter.emit(kind, func::FuncOp::create(builder, location, getName(kind, elementType, shape, outputs),
+                                            getType(builder, kind)));
 }

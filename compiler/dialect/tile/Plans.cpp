@@ -1,4 +1,5 @@
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/dialect/tile/WinogradTransforms.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -89,7 +90,13 @@ LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr
 }
 
 LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane,
-                                               int64_t sums, int64_t leastTiles) {
+                                               int64_t sums, int64_t leastTiles, int64_t outputs, int64_t channels,
+                                               int64_t transformed) {
+  if (outputs && !WinogradTransforms::isSupported(outputs))
+    return emitError() << "squares of positions have 2 or 4 a side, not " << outputs;
+  if (outputs && (failed(verifySize(emitError, "channels", channels)) ||
+                  failed(verifySize(emitError, "transformed", transformed))))
+    return failure();
   return success(succeeded(verifySize(emitError, "places", places)) &&
                  succeeded(verifySize(emitError, "plane", plane)) && succeeded(verifySize(emitError, "sums", sums)) &&
                  succeeded(verifySize(emitError, "least_tiles", leastTiles)));

@@ -89,9 +89,15 @@ def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weigh
     positions and the packed input within `plane` elements, at least one. The micro-kernel's rows are the channels and
     taps of the input. It has as many panels as keep their sums within `sums` elements, fewer where that yields
     `least_tiles` tiles, but at least one: they share the packed input.
+
+    With `outputs`, taps are 3 x 3, and sums those of the values of Winograd's transforms, over squares of `outputs` x
+    `outputs` positions. A tile has at most `channels` input channels then, and as many rows of squares of an image, or
+    images, at a time as keep the transformed input within `transformed` elements.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$places, "int64_t":$plane, "int64_t":$sums,
-                        "int64_t":$least_tiles);
+                        "int64_t":$least_tiles, DefaultValuedParameter<"int64_t", "0">:$outputs,
+                        DefaultValuedParameter<"int64_t", "0">:$channels,
+                        DefaultValuedParameter<"int64_t", "0">:$transformed);
 }
 
 def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {

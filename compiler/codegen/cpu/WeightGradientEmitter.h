@@ -1,0 +1,76 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_WEIGHTGRADIENTEMITTER_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_WEIGHTGRADIENTEMITTER_H
+
+#include "compiler/codegen/cpu/Emission.h"
+#include "compiler/plan/WeightGradientTiles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace freestone::codegen {
+
+/// Emits a convolution's weight gradient tile by tile: the picture's part and panels of the output gradient are copied,
+/// or transformed in squares, and multiplied; sums are stored at the end. In two files: tiles, transformed sums.
+class WeightGradientEmitter {
+public:
+  WeightGradientEmitter(Emission &emission, tile::WeightGradientForm form, tile::WeightGradientTilingAttr tiling);
+  void emit();
+
+private:
+  /// What is summed at a time: some images (planes, of volumes), and rows of output positions; whether (i64) it is
+  /// added to sums or sets them.
+  struct Part {
+    mlir::Value firstImage, images, firstRow, rows, accumulates;
+  };
+
+  void emitOffsets();
+  void emitTile(mlir::Value tile);
+  void emitPart(const Part &part, mlir::Value panels);
+  void clearSums(mlir::Value panels);
+  void setPanel(mlir::Value number);
+  void copyPicture(mlir::Value image, mlir::Value firstRow, mlir::Value rows);
+  void copyPlaneRow(mlir::Value source, mlir::Value target, mlir::Value begin, mlir::Value end, mlir::Value channel);
+  void packGradient(mlir::Value image, mlir::Value firstRow, mlir::Value rows);
+  void packRun(mlir::Value source, mlir::Value target, mlir::Value length, mlir::Value valid);
+  void multiplyTaps(const Part &part);
+  void emitSums();
+  // Where sums are transformed.
+  void emitSquareOffsets();
+  void transformPicture(const Part &part);
+  void transformGradient(const Part &part);
+  void multiplySquares(const Part &part);
+  void transformSums();
+  mlir::Value countRows(const Part &part);
+  mlir::Value countSquares(mlir::Value images, const Part &part);
+  llvm::SmallVector<sym::Expr> getIndices(unsigned input);
+  Positions getPositions(mlir::Value image, mlir::Value row, mlir::Value column);
+  mlir::Value getLinear(unsigned input, mlir::Value image, mlir::Value row);
+  mlir::Value isInside(sym::Expr index, mlir::Value offset, unsigned dim, const Positions &positions);
+  llvm::SmallVector<mlir::Value> loadSquare(unsigned input, mlir::Value from, mlir::Value count, mlir::Value stride,
+                                            mlir::Value mask);
+  mlir::Value toWord(mlir::Value index) {
+    return mlir::arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
+  }
+
+  Emission &emission;
+  mlir::OpBuilder &builder;
+  mlir::Location location;
+  tile::WeightGradientForm form;
+  tile::WeightGradientTiles tiles;
+  tile::MicroKernelAttr kernelShape;
+  int64_t width, lanes;
+  mlir::VectorType vectorType;
+  /// Symbols of the loops that vary within a tile, at the first tap.
+  sym::Expr imageSymbol, depthSymbol, rowSymbol, columnSymbol, channelSymbol, rowTapSymbol, pixelTapSymbol;
+  llvm::SmallVector<sym::Expr> loops;
+  Positions outer;
+  mlir::func::FuncOp kernel, pictureKernel, gradientKernel, sumsKernel;
+  mlir::Value planes, offsets, panel, sums, transformedPicture, transformedGradient;
+  /// Of the current tile: the first panel, the first input channel, and the number of these.
+  mlir::Value firstPanel, firstChannel, channels;
+  /// The output channels of the current panel, and the place of its sums.
+  mlir::Value firstColumn, columns, firstSum;
+};
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_WEIGHTGRADIENTEMITTER_H
