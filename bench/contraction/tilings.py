@@ -62,6 +62,9 @@ class Contraction:
         if not weight:
             self.feeds["b"] = generator.standard_normal((self.k, self.n), dtype=np.float32)
 
+    def get_operations(self):
+        return 2 * math.prod(self.shape)
+
     def write(self, tiling):
         path = f"{self.folder}/{abs(hash(tiling))}.tilings"
         pathlib.Path(path).write_text(f"p0 {tiling}\n")
@@ -120,7 +123,7 @@ def time_runs(model, seconds, operations):
 def measure(contraction, tilings, rounds, seconds):
     """The seconds of a run with each tiling, in turns."""
     times = {tiling: math.inf for tiling in tilings}
-    operations, everywhere = 2 * math.prod(contraction.shape), os.sched_getaffinity(0)
+    operations, everywhere = contraction.get_operations(), os.sched_getaffinity(0)
     os.sched_setaffinity(0, [max(everywhere)])
     for _ in range(rounds):
         for tiling in tilings:

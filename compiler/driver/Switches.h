@@ -156,7 +156,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"inner-products", &Switches::innerProducts, "inner_products",
      "contractions with few rows or columns are inner products, with vectors along the sum"},
     {"construct", &Switches::construct, "constructed",
-     "tilings of contractions are the best of many that fit the machine, as a model predicts"},
+     "tilings of contractions, convolutions and windows are the best of many that fit the machine, as a model "
+     "predicts"},
     {"side-by-side", &Switches::sideBySide, "side_by_side",
      "sums, and long chains of operations, are computed for several vectors side by side"},
     {"transpositions", &Switches::transpositions, "transpositions",
@@ -185,8 +186,7 @@ inline constexpr SwitchInfo switchTable[] = {
      "results lie over operands that die where they are made"},
     {"narrow-waits", &Switches::narrowWaits, "narrowed",
      "workers wait for those alone that made the rows or images that they read"},
-    {"claimed", &Switches::claimPhases, "claimed",
-     "on a busy machine workers take tiles that others have not begun"},
+    {"claimed", &Switches::claimPhases, "claimed", "on a busy machine workers take tiles that others have not begun"},
     {"reuse-memory", &Switches::reuseMemory, "reused", "intermediates take the bytes of those that are done"},
 };
 

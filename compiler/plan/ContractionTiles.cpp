@@ -1,26 +1,13 @@
 #include "compiler/plan/ContractionTiles.h"
 
 #include "compiler/plan/Scratch.h"
+#include "compiler/plan/SizeOperations.h"
 #include "compiler/plan/Variants.h"
 
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
-
-namespace {
-
-/// The operations of `getMostRows` on size expressions.
-struct ExprOperations {
-  MLIRContext *context;
-
-  Expr constant(int64_t value) const { return Expr::constant(context, value); }
-  static Expr min(Expr lhs, Expr rhs) { return Expr::min(lhs, rhs); }
-  static Expr floorDiv(Expr lhs, Expr rhs) { return Expr::floorDiv(lhs, rhs); }
-  static Expr ceilDiv(Expr lhs, Expr rhs) { return Expr::ceilDiv(lhs, rhs); }
-};
-
-} // namespace
 
 ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingAttr tiling) {
   MLIRContext *context = tiling.getContext();

@@ -2,6 +2,7 @@
 
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/Scratch.h"
+#include "compiler/plan/SizeOperations.h"
 #include <numeric>
 
 using namespace mlir;
@@ -9,17 +10,20 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// Pixels of a tile whose transformed picture has at most as many elements as the tiling allows, or a block of squares.
-static Expr getTransformedArea(ConvolutionForm &form, Expr planes, WinogradAttr layout, ConvolutionTilingAttr tiling) {
-  ContractionForm &contraction = form.contraction;
-  auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
-  int64_t values = layout.getPoints() * layout.getPoints(), pixels = layout.getOutputs() * layout.getOutputs();
-  int64_t most = tiling.getTransformed(), few = most / 4;
-  // Weights that stay in the cache may be read again for each of many small tiles.
-  Expr weights = form.getPlanes() * contraction.getExtent(contraction.m) * values;
-  Expr elements = Expr::min(constant(1), Expr::floorDiv(weights, constant(most))) * (most - few) + few;
-  Expr squares = Expr::floorDiv(elements, Expr::max(constant(1), planes) * values);
-  return Expr::max(constant(tiling.getKernel().getRows()), squares) * pixels;
+ConvolutionUnits ConvolutionUnits::get(ConvolutionForm &form) {
+  ConvolutionUnits units;
+  if (form.pooling) {
+    units.rows = form.pooling->rows;
+    units.pixels = form.pooling->pixels;
+  }
+  units.depthTaps = form.depthTaps;
+  if (WinogradAttr layout = form.getTransformed()) {
+    units.outputs = layout.getOutputs();
+    units.values = layout.getPoints() * layout.getPoints();
+    units.rows = std::lcm(units.rows, units.outputs);
+    units.pixels = std::lcm(units.pixels, units.outputs);
+  }
+  return units;
 }
 
 ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingAttr tiling) {
@@ -29,42 +33,21 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   int64_t width = tiling.getKernel().getWidth(), lanes = tiling.getKernel().getLanes();
   ConvolutionTiles tiles;
   tiles.tiling = tiling;
-  // Blocks of about equal size, at most `most`; none of nothing. No maxima, which expand into several terms, where a size
-  // of 0 leaves nothing to compute: factors of the number of tiles.
-  auto divide = [](Expr extent, Expr most, Expr &count, Expr &step) {
-    count = Expr::ceilDiv(extent, most);
-    step = Expr::ceilDiv(extent, count);
-  };
-  // Sums over no channels are zeros, which a block writes.
-  Expr channels = contraction.getExtent(contraction.k.front());
-  tiles.channelBlocks = Expr::max(constant(1), Expr::ceilDiv(channels, constant(tiling.getChannels())));
-  tiles.channelStep = Expr::ceilDiv(channels, tiles.channelBlocks);
-
   WinogradAttr layout = form.getTransformed();
-  int64_t rowUnit = form.pooling ? form.pooling->rows : 1, pixelUnit = form.pooling ? form.pooling->pixels : 1;
-  Expr area = constant(tiling.getArea());
-  if (layout) {
-    rowUnit = std::lcm(rowUnit, layout.getOutputs());
-    pixelUnit = std::lcm(pixelUnit, layout.getOutputs());
-    area = getTransformedArea(form, tiles.channelStep * form.depthTaps, layout, tiling);
-  }
-  int64_t mostPixels = std::max<int64_t>(1, tiling.getPixels() / pixelUnit);
-  divide(Expr::ceilDiv(form.getPixels(), pixelUnit), constant(mostPixels), tiles.pixelBlocks, tiles.pixelStep);
-  tiles.pixelStep = tiles.pixelStep * pixelUnit;
-  tiles.mostPixels = constant(mostPixels * pixelUnit);
-  Expr rows = Expr::floorDiv(area, tiles.pixelStep * rowUnit);
-  if (layout || tiling.getArea() < mostPixels * pixelUnit * rowUnit)
-    rows = Expr::max(constant(1), rows);
-  divide(Expr::ceilDiv(form.getRows(), rowUnit), rows, tiles.rowBlocks, tiles.rowStep);
-  tiles.rowStep = tiles.rowStep * rowUnit;
-  tiles.mostRows = rows * rowUnit;
-  // Few blocks of pixels have fewer panels each: there must be enough tiles for all workers.
-  Expr others = contraction.getExtent(contraction.outer) * tiles.rowBlocks * tiles.pixelBlocks;
-  Expr panels = Expr::ceilDiv(contraction.getExtent(contraction.m), width), panelStep;
-  Expr most = Expr::floorDiv(panels * others, tiling.getLeastTiles());
-  divide(panels, Expr::max(constant(1), Expr::min(constant(tiling.getPanels()), most)), tiles.columnBlocks, panelStep);
-  tiles.columnStep = panelStep * width;
-  tiles.tiles = contraction.getExtent(contraction.outer) * tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks;
+  ConvolutionSizes<Expr> sizes{contraction.getExtent(contraction.outer), contraction.getExtent(contraction.m),
+                               form.getRows(), form.getPixels(), contraction.getExtent(contraction.k.front())};
+  ConvolutionBlocks<Expr> blocks = getBlocks<Expr>(tiling, ConvolutionUnits::get(form), sizes, ExprOperations{context});
+  tiles.channelBlocks = blocks.channelBlocks;
+  tiles.channelStep = blocks.channelStep;
+  tiles.pixelBlocks = blocks.pixelBlocks;
+  tiles.pixelStep = blocks.pixelStep;
+  tiles.mostPixels = blocks.mostPixels;
+  tiles.rowBlocks = blocks.rowBlocks;
+  tiles.rowStep = blocks.rowStep;
+  tiles.mostRows = blocks.mostRows;
+  tiles.columnBlocks = blocks.columnBlocks;
+  tiles.columnStep = blocks.panelStep * width;
+  tiles.tiles = blocks.tiles;
 
   // Rows are copied in whole vectors.
   tiles.copiedPixelStride = layout ? layout.getOutputs() : form.pixelStride;
@@ -82,7 +65,7 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
     tiles.pictureStride = getStrides(contraction.compute, form.picture)->strides[contraction.k.front()];
   tiles.offsets = planes * (layout ? 1 : form.taps);
   // Transformed products become sums panel by panel.
-  tiles.sums = (layout ? constant(1) : panelStep) * tiles.rowStep * tiles.pixelStep * width + lanes * width;
+  tiles.sums = (layout ? constant(1) : blocks.panelStep) * tiles.rowStep * tiles.pixelStep * width + lanes * width;
   tiles.square = constant(lanes * lanes);
   if (!layout)
     return tiles;
@@ -96,7 +79,7 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   transformed.picture = transformed.pictureStride * values + lanes;
   transformed.productStride = transformed.squares * width + lanes;
   transformed.panelStride = transformed.productStride * values;
-  transformed.panels = Expr::min(panelStep, (tiles.channelBlocks - 1) * panelStep + 1);
+  transformed.panels = Expr::min(blocks.panelStep, (tiles.channelBlocks - 1) * blocks.panelStep + 1);
   transformed.products = transformed.panelStride * transformed.panels;
   return tiles;
 }

@@ -5,6 +5,69 @@
 
 namespace freestone::tile {
 
+/// What decides the blocks of a convolution beside its sizes.
+struct ConvolutionUnits {
+  /// Rows and pixels that stay together: of a pooling, and of squares of transformed filters.
+  int64_t rows = 1, pixels = 1;
+  int64_t depthTaps = 1;
+  /// The width of the squares of transformed filters, and the values of one: none where these are direct.
+  int64_t outputs = 0, values = 0;
+
+  static ConvolutionUnits get(ConvolutionForm &form);
+};
+
+/// Outer loops, channels out, rows, pixels of a row, channels in.
+template <typename Size> struct ConvolutionSizes { Size outer, columns, rows, pixels, channels; };
+
+/// Blocks of a convolution, as of `ConvolutionTiles`, with the panels of a tile.
+template <typename Size> struct ConvolutionBlocks {
+  Size channelBlocks, channelStep, pixelBlocks, pixelStep, mostPixels, rowBlocks, rowStep, mostRows, columnBlocks,
+      panelStep, tiles;
+};
+
+/// The blocks at any sizes, on integers or size expressions, whose operations are `on`'s.
+template <typename Size, typename Tiling, typename Operations>
+ConvolutionBlocks<Size> getBlocks(Tiling tiling, const ConvolutionUnits &units, const ConvolutionSizes<Size> &sizes,
+                                  const Operations &on) {
+  ConvolutionBlocks<Size> blocks;
+  // Blocks of about equal size, at most `most`; none of nothing. No maxima, which expand into several terms, where a
+  // size of 0 leaves nothing to compute: factors of the number of tiles.
+  auto divide = [&](Size extent, Size most, Size &count, Size &step) {
+    count = on.ceilDiv(extent, most);
+    step = on.ceilDiv(extent, count);
+  };
+  // Sums over no channels are zeros, which a block writes.
+  blocks.channelBlocks = on.max(on.constant(1), on.ceilDiv(sizes.channels, on.constant(tiling.getChannels())));
+  blocks.channelStep = on.ceilDiv(sizes.channels, blocks.channelBlocks);
+
+  int64_t mostPixels = std::max<int64_t>(1, tiling.getPixels() / units.pixels);
+  divide(on.ceilDiv(sizes.pixels, on.constant(units.pixels)), on.constant(mostPixels), blocks.pixelBlocks,
+         blocks.pixelStep);
+  blocks.pixelStep = blocks.pixelStep * units.pixels;
+  blocks.mostPixels = on.constant(mostPixels * units.pixels);
+  Size area = on.constant(tiling.getArea());
+  if (units.values) {
+    // As many squares as the tiling allows, or a block of the micro-kernel.
+    Size planes = blocks.channelStep * units.depthTaps;
+    Size squares = on.floorDiv(on.constant(tiling.getTransformed()), on.max(on.constant(1), planes) * units.values);
+    area = on.max(on.constant(tiling.getKernel().getRows()), squares) * (units.outputs * units.outputs);
+  }
+  Size rows = on.floorDiv(area, blocks.pixelStep * units.rows);
+  if (units.values || tiling.getArea() < mostPixels * units.pixels * units.rows)
+    rows = on.max(on.constant(1), rows);
+  divide(on.ceilDiv(sizes.rows, on.constant(units.rows)), rows, blocks.rowBlocks, blocks.rowStep);
+  blocks.rowStep = blocks.rowStep * units.rows;
+  blocks.mostRows = rows * units.rows;
+  // Few blocks of pixels have fewer panels each: there must be enough tiles for all workers.
+  Size others = sizes.outer * blocks.rowBlocks * blocks.pixelBlocks;
+  Size panels = on.ceilDiv(sizes.columns, on.constant(tiling.getKernel().getWidth()));
+  Size most = on.floorDiv(panels * others, on.constant(tiling.getLeastTiles()));
+  divide(panels, on.max(on.constant(1), on.min(on.constant(tiling.getPanels()), most)), blocks.columnBlocks,
+         blocks.panelStep);
+  blocks.tiles = sizes.outer * blocks.columnBlocks * blocks.rowBlocks * blocks.pixelBlocks;
+  return blocks;
+}
+
 /// The parts of a tile whose filters are transformed: the picture is transformed in squares (see WinogradTransforms),
 /// each of whose values is multiplied by itself, and the products are transformed back into the tile's sums.
 struct TransformedTiles {

@@ -1,11 +1,28 @@
 #include "compiler/plan/WindowTiles.h"
 
 #include "compiler/plan/Scratch.h"
+#include "compiler/plan/SizeOperations.h"
 
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
+
+WindowSizes<Expr> tile::getSizes(WindowForm &form) {
+  unsigned pixelDim = form.compute.getInputType(form.picture).getRank() - 1;
+  Expr one = Expr::constant(form.compute.getContext(), 1), otherSpan = one;
+  for (unsigned dim = 0; dim < pixelDim; ++dim)
+    if (dim != form.rowDim)
+      otherSpan = otherSpan * form.getSpan(dim);
+  return {form.getRows(),
+          form.getPixels(),
+          form.rowStride,
+          form.pixelStride,
+          form.rowDim ? form.getSpan(*form.rowDim) : one,
+          form.getSpan(pixelDim),
+          otherSpan,
+          form.rowDim.has_value()};
+}
 
 WindowTiles WindowTiles::get(WindowForm &form, WindowTilingAttr tiling) {
   auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
@@ -14,31 +31,18 @@ WindowTiles WindowTiles::get(WindowForm &form, WindowTilingAttr tiling) {
   unsigned pixelDim = form.compute.getInputType(form.picture).getRank() - 1;
   WindowTiles tiles;
   tiles.tiling = tiling;
-  auto roundUp = [&](Expr value, int64_t unit) { return Expr::ceilDiv(value, unit) * unit; };
-  // Blocks of about equal size, at most `most`.
-  auto divide = [&](Expr extent, Expr most, Expr &count, Expr &step) {
-    count = Expr::max(one, Expr::ceilDiv(extent, most));
-    step = Expr::ceilDiv(extent, count);
-  };
-  divide(form.getPixels(), constant(tiling.getPixels()), tiles.pixelBlocks, tiles.pixelStep);
-  tiles.run = roundUp(tiles.pixelStep + Expr::floorDiv(form.getSpan(pixelDim) - 1, form.pixelStride), lanes);
-
+  WindowBlocks<Expr> blocks = getWindowBlocks<Expr>(tiling, getSizes(form), ExprOperations{tiling.getContext()});
+  tiles.pixelBlocks = blocks.pixelBlocks;
+  tiles.pixelStep = blocks.pixelStep;
+  tiles.rowBlocks = blocks.rowBlocks;
+  tiles.rowStep = blocks.rowStep;
+  tiles.run = blocks.run;
+  tiles.ofRow = blocks.ofRow;
   Expr stride = tiles.run * form.pixelStride;
-  tiles.ofRow = stride;
-  for (unsigned dim = 0; dim < pixelDim; ++dim) {
+  for (unsigned dim = 0; dim < pixelDim; ++dim)
     tiles.counts.push_back(form.getSpan(dim));
-    if (dim != form.rowDim)
-      tiles.ofRow = tiles.ofRow * tiles.counts.back();
-  }
-  // As many rows as fit in the copy, in whole register blocks: the last block may be padded.
-  Expr rows = one;
   if (form.rowDim) {
-    Expr fit = Expr::floorDiv(constant(tiling.getCopy()), Expr::max(one, tiles.ofRow));
-    rows = Expr::floorDiv(fit - tiles.counts[*form.rowDim], form.rowStride) + 1;
-  }
-  divide(form.getRows(), Expr::max(constant(tiling.getRows()), rows), tiles.rowBlocks, tiles.rowStep);
-  if (form.rowDim) {
-    Expr last = Expr::max(one, roundUp(tiles.rowStep, tiling.getRows())) - 1;
+    Expr last = Expr::max(one, tiles.rowStep) - 1;
     tiles.counts[*form.rowDim] = tiles.counts[*form.rowDim] + last * form.rowStride;
   }
   tiles.strides.resize(pixelDim);

@@ -5,6 +5,48 @@
 
 namespace freestone::tile {
 
+/// Rows, pixels of a row, the strides of windows, and what a window spans in rows, in pixels, and in all other
+/// dimensions together.
+template <typename Size> struct WindowSizes {
+  Size rows, pixels;
+  int64_t rowStride, pixelStride;
+  Size rowSpan, pixelSpan, otherSpan;
+  /// Whether the picture has a dimension of rows.
+  bool hasRows;
+};
+
+WindowSizes<sym::Expr> getSizes(WindowForm &form);
+
+/// Blocks of windows, as of `WindowTiles`.
+template <typename Size> struct WindowBlocks { Size rowBlocks, rowStep, pixelBlocks, pixelStep, run, ofRow; };
+
+/// The blocks at any sizes, on integers or size expressions, whose operations are `on`'s.
+template <typename Size, typename Tiling, typename Operations>
+WindowBlocks<Size> getWindowBlocks(Tiling tiling, const WindowSizes<Size> &sizes, const Operations &on) {
+  WindowBlocks<Size> blocks;
+  Size one = on.constant(1);
+  // Blocks of about equal size, at most `most`.
+  auto divide = [&](Size extent, Size most, Size &count, Size &step) {
+    count = on.max(one, on.ceilDiv(extent, most));
+    step = on.ceilDiv(extent, count);
+  };
+  int64_t lanes = tiling.getLanes();
+  divide(sizes.pixels, on.constant(tiling.getPixels()), blocks.pixelBlocks, blocks.pixelStep);
+  Size border = on.floorDiv(sizes.pixelSpan - 1, on.constant(sizes.pixelStride));
+  blocks.run = on.ceilDiv(blocks.pixelStep + border, on.constant(lanes)) * lanes;
+  blocks.ofRow = blocks.run * sizes.pixelStride * sizes.otherSpan;
+  // As many rows as fit in the copy, in whole blocks of registers: the last one may be padded.
+  Size ofBlock = on.constant(tiling.getRows()), most = one;
+  if (sizes.hasRows) {
+    Size fit = on.floorDiv(on.constant(tiling.getCopy()), on.max(one, blocks.ofRow));
+    Size rows = on.floorDiv(fit - sizes.rowSpan, on.constant(sizes.rowStride)) + 1;
+    most = on.max(one, on.floorDiv(rows, ofBlock));
+  }
+  divide(on.ceilDiv(sizes.rows, ofBlock), most, blocks.rowBlocks, blocks.rowStep);
+  blocks.rowStep = blocks.rowStep * tiling.getRows();
+  return blocks;
+}
+
 /// The geometry derived from a window tiling. A tile is a rectangle of pixels for all output channels; tiles are outer
 /// loops times blocks of rows times blocks of pixels, row-major.
 /// A tile's input is copied first, with its border. A row of the copy is deinterleaved into as many runs as the pixels'

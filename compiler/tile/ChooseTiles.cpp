@@ -91,8 +91,10 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     SmallVector<Attribute> tilings;
     for (auto [stage, ofStage] : llvm::enumerate(*stages)) {
       SmallVector<std::pair<sym::Expr, sym::Expr>> values;
+      const tile::ChainStage &of = form.stages[stage];
+      sym::Expr all = of.isFlat ? of.getRows() * of.getPixels() : of.getRows();
       for (sym::Expr symbol : symbols.getAll())
-        values.push_back({symbol, tile::getMostExtent(form, tiles, stage)});
+        values.push_back({symbol, sym::Expr::min(all, tile::getMostExtent(form, tiles, stage))});
       tile::TypicalRuns runsOfStage = runs.with(values);
       tilings.push_back(chooseWithKernel(*ofStage.program, device, &runsOfStage));
       if (!tilings.back())
@@ -113,7 +115,10 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     auto widthOf = [&](Type type) { return tile::getMicroKernel(device, type).getWidth(); };
     if (convolution && convolution->hasPanels(widthOf(convolution->contraction.elementType))) {
       count("convolutions");
-      return tile::tileConvolution(*convolution, device, /*isStage=*/runsOfStage != nullptr);
+      if (construct)
+        count("constructed");
+      return tile::tileConvolution(*convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
+                                   /*isStage=*/runsOfStage != nullptr, construct);
     }
     bool hasDotProducts = form && dotProducts && tile::isDotProductContraction(*form, device);
     std::optional<tile::WeightGradientForm> gradient;
@@ -134,7 +139,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       window = tile::WindowForm::get(program);
     if (window && tile::isWindowInRegisters(*window)) {
       count("windows");
-      tile::WindowTilingAttr tiling = tile::tileWindow(*window, device, shareRows);
+      if (construct)
+        count("constructed");
+      tile::TypicalRuns runs = runsOfStage ? *runsOfStage : tile::TypicalRuns(program);
+      tile::WindowTilingAttr tiling =
+          tile::tileWindow(*window, tile::getWindowProblems(*window, device, runs), device, shareRows, construct);
       if (tiling.getUnroll() > 1)
         count("shared_rows");
       return tiling;

@@ -1,7 +1,8 @@
 #include "compiler/tile/CostModel.h"
 
 #include "compiler/plan/ContractionTiles.h"
-#include "llvm/Support/MathExtras.h"
+#include "compiler/plan/SizeOperations.h"
+#include "compiler/tile/CostParts.h"
 
 using namespace freestone;
 using namespace freestone::tile;
@@ -35,17 +36,6 @@ ContractionShares ContractionShares::get(ContractionTilingAttr tiling) {
 
 namespace {
 
-/// Cycles of an element's way from its place in memory to packed scratch, besides the transfer: a line's elements move
-/// as vectors if they are neighbours in the packed block as well, and through a transposition in registers otherwise.
-constexpr double copiedVector = 3, transposedVector = 5;
-/// Cycles of a micro-kernel's call for one block, of one for all blocks of a panel, of a run of tiles, and of a
-/// program.
-constexpr double callOfBlock = 15, callOfPanel = 20, callOfRun = 40, callOfProgram = 400;
-/// The parts of transfers from L2, and from beyond, that computing does not hide; and those that packing does not.
-constexpr double exposedL2 = 0.25, exposedFar = 0.2, exposedPacked = 0.8;
-/// Blocks of the micro-kernel that together prefetch all of the next panel; the part of transfers from beyond L2 that
-/// shows where fewer do.
-constexpr double prefetchingBlocks = 4, exposedUnforeseen = 0.8;
 /// Cycles of a row that begins in a page which was not visited lately, so that it is translated anew and not prefetched
 /// by the processor: of one that is packed, and of each line of a row of sums.
 constexpr double missOfRow = 8, missOfLine = 20;
@@ -56,26 +46,6 @@ constexpr double beginOfPiece = 20;
 constexpr double halvedVector = 1.25, innerResult = 1.5, exposedInner = 0.8;
 /// Accumulators that hide the latency of sums.
 constexpr int64_t accumulators = 8;
-/// Vectors of sums that are read, added to and written at the end of a block, when nothing else is computed.
-constexpr double addedVector = 5, storedVector = 0.5;
-
-/// What moves between a worker and its memory. Of its caches, the nearest that holds so many bytes serves them.
-struct Transfers {
-  const DeviceRates &rates;
-  LevelBytes fetched = {}, written = {};
-
-  double LevelBytes::*find(double footprint) const {
-    if (footprint <= double(rates.l2Bytes) / 2)
-      return &LevelBytes::l2;
-    return footprint <= double(rates.l3Bytes) / 2 ? &LevelBytes::l3 : &LevelBytes::memory;
-  }
-  void fetch(double bytes, double footprint) { fetched.*find(footprint) += bytes; }
-  void write(double bytes, double footprint) { written.*find(footprint) += bytes; }
-
-  double getL2Cycles() const { return (fetched.l2 + written.l2) / rates.l2; }
-  double getL3Cycles() const { return (fetched.l3 + written.l3) / rates.l3; }
-  double getMemoryCycles() const { return (fetched.memory + written.memory) / rates.memory; }
-};
 
 /// The pages that are translated anew, for each of so many rows of memory, when they are visited again and again, and
 /// `atOnce` pages stay translated.
@@ -85,25 +55,7 @@ double countMisses(int64_t rows, int64_t rowBytes, int64_t atOnce) {
                                  : std::min(1.0, double(rowBytes) / double(pageBytes)) * (1 - double(atOnce) / pages);
 }
 
-/// Of transfers that are not the bottleneck, a part shows nevertheless.
-void hideTransfers(const Transfers &transfers, TilingCost &cost) {
-  auto show = [&](double cycles, double exposed) {
-    return std::max(0.0, cycles - cost.compute) + exposed * std::min(cycles, cost.compute);
-  };
-  cost.l2 = show(transfers.getL2Cycles(), exposedL2);
-  cost.l3 = show(transfers.getL3Cycles(), exposedFar);
-  cost.memory = show(transfers.getMemoryCycles(), exposedFar);
-}
-
-/// Spreads the cost of tiles over workers, some of which wait for the busiest one.
-void spread(TilingCost &cost, double tiles, int64_t workers) {
-  double share = 1 / double(workers), perWorker = std::ceil(tiles * share);
-  for (double *part : {&cost.compute, &cost.l2, &cost.l3, &cost.memory, &cost.packing, &cost.overhead})
-    *part *= share;
-  cost.imbalance = cost.getTotal() * (perWorker * double(workers) / tiles - 1);
-}
-
-/// What `getMostRows` asks of a tiling, and its operations on integers.
+/// What `getMostRows` asks of a tiling.
 struct TilingOfProblem {
   const ContractionProblem &problem;
   const ContractionShares &shares;
@@ -115,11 +67,6 @@ struct TilingOfProblem {
   int64_t getRowElements() const { return shares.rowElements; }
   int64_t getMostRows() const { return shares.mostRows; }
   int64_t getLeastTiles() const { return shares.leastTiles; }
-
-  static int64_t constant(int64_t value) { return value; }
-  static int64_t min(int64_t lhs, int64_t rhs) { return std::min(lhs, rhs); }
-  static int64_t floorDiv(int64_t lhs, int64_t rhs) { return lhs / rhs; }
-  static int64_t ceilDiv(int64_t lhs, int64_t rhs) { return divideCeil(lhs, rhs); }
 };
 
 } // namespace
@@ -130,20 +77,11 @@ double tile::getMissingPart(double bytes, double fits, double most) {
 
 int64_t tile::getMostRows(const ContractionProblem &problem, const ContractionShares &shares) {
   TilingOfProblem tiling{problem, shares};
-  return getMostRows<int64_t>(tiling, problem.outer, problem.m, problem.n, problem.k, tiling);
+  return getMostRows<int64_t>(tiling, problem.outer, problem.m, problem.n, problem.k, IntegerOperations());
 }
 
-/// Cycles of one step of k of a block of so many rows: multiply-adds, the loads that feed them, or the latency of sums.
-static double getStepCycles(const ContractionProblem &problem, const DeviceRates &rates, int64_t rows) {
-  double vectors = double(problem.vectors), multiplyAdds = double(rows) * vectors / rates.multiplyAdds;
-  return std::max({multiplyAdds, (vectors + double(rows)) / rates.loads, rates.latency});
-}
-
-/// Cycles of a step of k for so many rows and one panel, in blocks of about equal height.
-static double getPanelCycles(const ContractionProblem &problem, const DeviceRates &rates, int64_t rows) {
-  int64_t blocks = divideCeil(rows, problem.kernelRows), height = divideCeil(rows, blocks), last = rows % height;
-  double whole = double(rows / height) * getStepCycles(problem, rates, height);
-  return last ? whole + getStepCycles(problem, rates, last) : whole;
+static double getRowCycles(const ContractionProblem &problem, const DeviceRates &rates, int64_t rows) {
+  return getPanelCycles(rows, problem.kernelRows, problem.vectors, /*otherLoads=*/0, rates);
 }
 
 TileSteps TileSteps::get(const ContractionProblem &problem, const ContractionShares &shares) {
@@ -181,9 +119,9 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   constexpr int64_t mostNarrow = 8;
   int64_t tail = problem.n - (panels - 1) * width;
   double wholeRows = double(problem.m / rowStep), columns = double(panels);
-  double stepsOfRows = wholeRows * getPanelCycles(problem, rates, rowStep);
+  double stepsOfRows = wholeRows * getRowCycles(problem, rates, rowStep);
   if (int64_t rest = problem.m % rowStep)
-    stepsOfRows += getPanelCycles(problem, rates, rest);
+    stepsOfRows += getRowCycles(problem, rates, rest);
   if (tail <= mostNarrow && problem.kernelRows <= problem.lanes)
     columns += double(tail) / double(width) - 1;
   TilingCost cost;
@@ -263,7 +201,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   cost.memory += exposedUnforeseen * unforeseen.getMemoryCycles();
   cost.fetched = transfers.fetched + packed.fetched;
   cost.packedBytes = (keepsRows ? ofRows : ofBlock) + (keepsColumns ? ofColumns : readsInPlace ? 0 : ofPanel);
-  spread(cost, tiles, workers);
+  spread(cost, workers, perWorker * double(workers) / tiles);
   return cost;
 }
 
@@ -315,6 +253,6 @@ TilingCost tile::estimateInnerProducts(const ContractionProblem &problem, const 
   cost.l2 = exposedInner * transfers.getL2Cycles();
   cost.l3 = exposedInner * transfers.getL3Cycles();
   cost.memory = exposedInner * transfers.getMemoryCycles();
-  spread(cost, blocks, workers);
+  spread(cost, workers, std::ceil(blocks / double(workers)) * double(workers) / blocks);
   return cost;
 }

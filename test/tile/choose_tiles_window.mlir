@@ -4,15 +4,16 @@
 
 // OFF-NOT: window
 // OFF:     tile.program @apart
-// CHECK:   module attributes {tile.counters = {shared_rows = 1 : i64, side_by_side = 1 : i64, windows = 3 : i64}}
+// CHECK:   module attributes {tile.counters = {constructed = 3 : i64, shared_rows = 1 : i64, side_by_side = 1 : i64, windows = 3 : i64}}
 
 // APART-NOT: shared_rows
 // APART-NOT: unroll
 // APART:     tile.program @apart
 
-// Depthwise: blocks of one output channel and eight rows, which share what they load for all taps.
+// Depthwise: blocks of one output channel and up to eight vectors, whose rows share what they load for all taps. Of
+// sizes that only a run brings, three rows of two vectors suit small and large pictures.
 // CHECK-LABEL: tile.program @depthwise
-// CHECK-SAME:  #tile.window<channels = 1, rows = 8, vectors = 1, lanes = 8, pixels = 512, copy = {{[0-9]+}}, unroll = 9>
+// CHECK-SAME:  #tile.window<channels = 1, rows = 3, vectors = 2, lanes = 8, pixels = 512, copy = {{[0-9]+}}, unroll = 9>
 tile.program @depthwise symbols [n, c, h, w](%x: !graph.tensor<[n, c, h, w], f32>, %k: !graph.tensor<[c, 1, 3, 3], f32>)
     -> (!graph.tensor<[n, c, 1, h, w], f32>) {
   %0 = tile.compute [n, c, 1, h, w, 1, 3, 3] [parallel, parallel, parallel, parallel, parallel, reduction, reduction, reduction]
@@ -28,7 +29,7 @@ tile.program @depthwise symbols [n, c, h, w](%x: !graph.tensor<[n, c, h, w], f32
 
 // A group of few channels: the channels of a block share loads of the picture.
 // CHECK-LABEL: tile.program @group
-// CHECK-SAME:  #tile.window<channels = 3, rows = 4, vectors = 1, lanes = 8,
+// CHECK-SAME:  #tile.window<channels = 3, rows = 2, vectors = 2, lanes = 8,
 tile.program @group symbols [n, h, w](%x: !graph.tensor<[n, 4, h, w], f32>, %k: !graph.tensor<[6, 4, 3, 3], f32>)
     -> (!graph.tensor<[n, 6, h, w], f32>) {
   %0 = tile.compute [n, 6, h, w, 4, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]

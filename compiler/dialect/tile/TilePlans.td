@@ -74,8 +74,7 @@ def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution
     part of the picture is copied first, unless windows are of one element and so many channels lie within `in_place`
     elements: these are then read in place. An epilogue prefetches its
     operands `prefetch_channels` channels ahead. Where filters are transformed (`#tile.winograd`), the transformed picture
-    of a tile has at most `transformed` elements, instead of `area` pixels, a quarter of them where the weights have no
-    more than that; or as many squares as the micro-kernel rows.
+    of a tile has at most `transformed` elements, instead of `area` pixels, or as many squares as the micro-kernel rows.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$pixels, "int64_t":$area, "int64_t":$panels,
                         "int64_t":$channels, "int64_t":$least_tiles, "int64_t":$prefetch_channels, "int64_t":$in_place,

@@ -1,4 +1,7 @@
-"""Checks that tilings follow the machine: imagined_tiles.py MODEL FOLDER, where descriptions are written."""
+"""Checks that tilings follow the machine: imagined_tiles.py FOLDER PRODUCT CONVOLUTION WINDOWS.
+
+The models are of one operator each; descriptions of machines are written into the folder.
+"""
 
 import json
 import pathlib
@@ -6,7 +9,7 @@ import re
 import subprocess
 import sys
 
-model, folder = sys.argv[1:]
+folder, product, convolution, windows = sys.argv[1:]
 MACHINE = {
     "triple": "x86_64-unknown-linux-gnu",
     "cpu": "x86-64-v3",
@@ -19,12 +22,12 @@ MACHINE = {
 }
 
 
-def explain(name, **changes):
+def explain(name, model=product, kind="contraction", **changes):
     """The chosen tiling's numbers, and the predicted parts of the largest run in percent."""
     path = pathlib.Path(folder) / f"{name}.json"
     path.write_text(json.dumps(MACHINE | changes))
     text = subprocess.check_output(["freestone", "inspect", "--tiles", model, "--device", path], text=True)
-    tiling = re.search(r"^p0 #tile\.contraction<(.*)>$", text, re.MULTILINE).group(1)
+    tiling = re.search(rf"^\w+ #tile\.{kind}<(.*)>$", text, re.MULTILINE).group(1)
     numbers = {number: int(value) for number, value in re.findall(r"(\w+) = (\d+)", tiling)}
     largest = re.findall(r"^    \* .*$", text, re.MULTILINE)[-1]
     parts = {part: float(value) for part, value in re.findall(r"(\w+) ([\d.]+)%", largest)}
@@ -35,16 +38,37 @@ def levels(l1, l2):
     return {"memory_levels": [{"bytes": l1}, {"bytes": l2}, {"bytes": 32 << 20}]}
 
 
+def get_transfers(parts):
+    return sum(parts[level] for level in ("L2", "L3", "memory"))
+
+
+WIDE = {"vector_bytes": 64, "rates": MACHINE["rates"] | {"multiply_adds": 1e11}}
+FAST = {"rates": {"levels": [3e12, 1.5e12, 3e11], "memory_read": 1e11, "multiply_adds": 5e10}}
 tiles, parts = explain("machine")
 small, _ = explain("small", **levels(8 << 10, 128 << 10))
-wide, _ = explain("wide", vector_bytes=64, rates=MACHINE["rates"] | {"multiply_adds": 1e11})
-rates = {"levels": [3e12, 1.5e12, 3e11], "memory_read": 1e11, "multiply_adds": 5e10}
-_, faster = explain("fast", rates=rates)
+wide, _ = explain("wide", **WIDE)
+_, faster = explain("fast", **FAST)
 many, _ = explain("many", units=64)
 
 assert small["depth"] < tiles["depth"], (small, tiles)
 assert small["row_elements"] < tiles["row_elements"], (small, tiles)
 assert wide["lanes"] == 2 * tiles["lanes"] and wide["depth"] <= tiles["depth"], (wide, tiles)
 assert many["least_tiles"] > tiles["least_tiles"], (many, tiles)
-transfers = [sum(some[level] for level in ("L2", "L3", "memory")) for some in (parts, faster)]
-assert transfers[1] < transfers[0] / 2, (parts, faster)
+assert get_transfers(faster) < get_transfers(parts) / 2, (parts, faster)
+
+# A quarter of the caches holds fewer channels in and fewer pixels; wide vectors leave a panel fewer channels.
+tiles, parts = explain("machine", convolution, "convolution")
+small, _ = explain("small", convolution, "convolution", **levels(16 << 10, 256 << 10))
+wide, _ = explain("wide", convolution, "convolution", **WIDE)
+_, faster = explain("fast", convolution, "convolution", **FAST)
+assert small["channels"] < tiles["channels"], (small, tiles)
+assert small["area"] <= tiles["area"] and small["in_place"] < tiles["in_place"], (small, tiles)
+assert wide["lanes"] == 2 * tiles["lanes"] and wide["channels"] <= tiles["channels"], (wide, tiles)
+assert get_transfers(faster) < get_transfers(parts) / 2, (parts, faster)
+
+# Smaller caches hold a smaller copy of what windows see.
+tiles, _ = explain("machine", windows, "window")
+small, _ = explain("small", windows, "window", **levels(8 << 10, 64 << 10))
+wide, _ = explain("wide", windows, "window", **WIDE)
+assert small["copy"] < tiles["copy"], (small, tiles)
+assert wide["lanes"] == 2 * tiles["lanes"], (wide, tiles)

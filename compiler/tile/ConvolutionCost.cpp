@@ -1,0 +1,279 @@
+#include "compiler/tile/ConvolutionCost.h"
+
+#include "compiler/plan/SizeOperations.h"
+#include "compiler/tile/CostParts.h"
+
+using namespace freestone;
+using namespace freestone::tile;
+using llvm::divideCeil;
+
+/// Cycles of a row of the picture that is copied, besides its vectors; of a vector that is interleaved with others.
+static constexpr double copiedRow = 6, interleavedVector = 4;
+/// Cycles of a vector of sums that is transposed and stored, and of one at the end of pixels or channels, which goes
+/// through scratch.
+static constexpr double storedSum = 3, storedPart = 8;
+/// Cycles of a vector of values that the picture is transformed to, of one of the products that is transformed back;
+/// and those of a call.
+static constexpr double transformedValue = 4.5, transformedProduct = 3, callOfTransform = 40;
+/// The part that shows of panels from beyond L2 that too few blocks prefetch: they lie one behind the other, so that
+/// the processor prefetches them as well.
+static constexpr double exposedPanels = 0.25;
+
+ConvolutionShares ConvolutionShares::get(ConvolutionTilingAttr tiling) {
+  return {.pixels = tiling.getPixels(),
+          .area = tiling.getArea(),
+          .panels = tiling.getPanels(),
+          .channels = tiling.getChannels(),
+          .leastTiles = tiling.getLeastTiles(),
+          .inPlace = tiling.getInPlace(),
+          .transformed = tiling.getTransformed()};
+}
+
+namespace {
+
+/// What `getBlocks` asks of a tiling.
+struct ConvolutionOfProblem {
+  const ConvolutionProblem &problem;
+  const ConvolutionShares &shares;
+
+  ConvolutionOfProblem getKernel() const { return *this; }
+  int64_t getRows() const { return problem.kernelRows; }
+  int64_t getWidth() const { return problem.getWidth(); }
+  int64_t getPixels() const { return shares.pixels; }
+  int64_t getArea() const { return shares.area; }
+  int64_t getPanels() const { return shares.panels; }
+  int64_t getChannels() const { return shares.channels; }
+  int64_t getLeastTiles() const { return shares.leastTiles; }
+  int64_t getTransformed() const { return shares.transformed; }
+};
+
+/// Blocks of an extent, the last of which are shorter, or empty.
+struct Division {
+  int64_t extent, count, step;
+
+  int64_t before(int64_t block) const { return std::min(block * step, extent); }
+  int64_t of(int64_t block) const { return before(block + 1) - before(block); }
+  /// The sum of what a function says of each block's extent, which is 0 of nothing.
+  template <typename Function> double sum(Function function) const {
+    int64_t whole = extent / step, rest = extent % step;
+    return double(whole) * double(function(step)) + (rest ? double(function(rest)) : 0);
+  }
+};
+
+/// A tiled convolution: the parts of its cost.
+class ConvolutionEstimate {
+public:
+  ConvolutionEstimate(const ConvolutionProblem &problem, const ConvolutionShares &shares, const DeviceRates &rates)
+      : problem(problem), rates(rates),
+        blocks(getBlocks(problem, shares)), rows{problem.sizes.rows, blocks.rowBlocks, blocks.rowStep},
+        pixels{problem.sizes.pixels, blocks.pixelBlocks, blocks.pixelStep},
+        isInPlace(problem.pictureStride && problem.pictureStride * blocks.channelStep <= shares.inPlace),
+        panels(divideCeil(problem.sizes.columns, problem.getWidth())), outer(double(problem.sizes.outer)),
+        bytes(double(problem.bytes)), planes(double(problem.sizes.channels * problem.units.depthTaps)),
+        stepPlanes(double(blocks.channelStep * problem.units.depthTaps)) {}
+
+  TilingCost get() {
+    if (problem.units.values)
+      addTransformed();
+    else
+      addDirect();
+    addResults();
+    cost.overhead += callOfProgram + double(blocks.tiles) * callOfRun;
+    hideTransfers(transfers, cost);
+    cost.packing += exposedPacked * packed.getCycles();
+    cost.l3 += exposedPanels * unforeseen.getL3Cycles();
+    cost.memory += exposedPanels * unforeseen.getMemoryCycles();
+    cost.fetched = transfers.fetched + packed.fetched;
+    return cost;
+  }
+
+  const ConvolutionBlocks<int64_t> &getBlocksOfTiles() const { return blocks; }
+
+private:
+  double getWeights(double ofChannel) const { return double(panels * problem.getWidth()) * planes * ofChannel * bytes; }
+  double getPicture() const {
+    return planes * double(problem.sizes.rows * problem.rowStride) *
+           double(problem.sizes.pixels * problem.pixelStride) * bytes;
+  }
+
+  /// Copies the part of a picture that a tile's windows see, for each block of output channels. Returns its bytes in a
+  /// whole tile, of one block of channels.
+  double addCopies() {
+    double stride = double(problem.pixelStride);
+    int64_t copiedStride = problem.rowSpan == 1 ? 1 : problem.rowStride;
+    auto countVectors = [&](int64_t count) {
+      return double(divideCeil(count + (problem.pixelSpan - 1) / problem.pixelStride, problem.lanes)) * stride;
+    };
+    // The border's vectors have loops of their own.
+    double perRow = pixels.sum([&](int64_t) { return double(problem.pixelSpan > 1 ? 2 : 1); });
+    double vectorsOfRow = pixels.sum(countVectors);
+    double copiedRows = rows.sum([&](int64_t count) { return (count - 1) * copiedStride + problem.rowSpan; });
+    double times = outer * double(blocks.columnBlocks) * planes * copiedRows;
+    double vectors = times * vectorsOfRow;
+    cost.packing += times * perRow * copiedRow + vectors * (problem.pixelStride > 1 ? interleavedVector : copiedVector);
+    double copied = vectors * double(problem.lanes) * bytes;
+    // Blocks of output channels come one after the other: each finds the picture where all of it is.
+    packed.fetch(copied, getPicture());
+    double ofTile = stepPlanes * double((rows.step - 1) * copiedStride + problem.rowSpan) * countVectors(pixels.step) *
+                    double(problem.lanes) * bytes;
+    packed.written.l2 += copied * getMissingPart(ofTile, double(rates.l1Bytes) / 2, double(rates.l1Bytes));
+    return ofTile;
+  }
+
+  /// Weights pass by once for each tile, from where those of a block of output channels are, if they stay there beside
+  /// what else a tile needs.
+  void addWeights(double ofChannel, double others, double blocksOfPanel) {
+    double all = getWeights(ofChannel), positions = outer * double(rows.count * pixels.count);
+    double ofBlock = all / double(blocks.columnBlocks) + others;
+    transfers.fetch((positions - 1) * all, ofBlock);
+    transfers.fetch(all, all);
+    unforeseen.fetch(std::max(0.0, 1 - blocksOfPanel / prefetchingBlocks) * positions * all, ofBlock);
+  }
+
+  void addDirect() {
+    double l1 = double(rates.l1Bytes), half = double(rates.l2Bytes) / 2, ofChannel = double(problem.taps);
+    double depth = planes * ofChannel, width = double(problem.getWidth()), tilePanels = double(blocks.panelStep);
+    auto countBlocks = [&](int64_t count) { return divideCeil(count, problem.kernelRows); };
+    // Each step of k has an offset.
+    cost.compute = outer * double(problem.sizes.rows) * double(panels) * depth * pixels.sum([&](int64_t count) {
+      return getPanelCycles(count, problem.kernelRows, problem.vectors, /*otherLoads=*/1, rates);
+    });
+    double calls = outer * double(problem.sizes.rows * pixels.count * panels * blocks.channelBlocks);
+    double blocksOfRow = pixels.sum(countBlocks);
+    cost.overhead += calls * callOfPanel + calls / double(pixels.count) * blocksOfRow * callOfBlock;
+
+    double copy = isInPlace ? stepPlanes * double(pixels.step) * bytes : addCopies();
+    double panel = stepPlanes * ofChannel * width * bytes, sums = double(rows.step * pixels.step) * width * bytes;
+    // A strip has the elements of its windows, each step's in lines of its own.
+    double strip = stepPlanes * double(problem.rowSpan) * double(problem.kernelRows + problem.pixelSpan) * bytes;
+    double strips = calls / double(pixels.count) * blocksOfRow;
+    double panelsBeyond = getMissingPart(panel + strip, l1 / 2, 1.5 * l1);
+    transfers.fetched.l2 += panelsBeyond * strips * panel;
+    // The copy passes by for every panel, or once for a single one.
+    double passes = double(blocks.channelBlocks) * outer * double(rows.count * pixels.count) * double(panels);
+    double picture = isInPlace ? getPicture() : copy;
+    double copyBeyond = getMissingPart(copy + panel, l1 / 2, l1);
+    double copyFar = getMissingPart(copy + 2 * panel + sums * tilePanels, half, 2 * half);
+    transfers.fetched.l2 += passes * copy * copyBeyond * (1 - copyFar);
+    transfers.fetch(passes * copy * copyFar, std::max(picture, 2 * half));
+    if (isInPlace)
+      transfers.fetch(outer * double(blocks.columnBlocks) * getPicture(), getPicture());
+    addWeights(ofChannel, copy + sums * tilePanels, double(rows.step) * double(countBlocks(pixels.step)));
+    addSums(sums * tilePanels);
+  }
+
+  /// Sums of all panels of a tile are read and written for each further block of channels.
+  void addSums(double ofTile) {
+    double results = outer * double(problem.sizes.rows * problem.sizes.pixels * panels * problem.getWidth());
+    double times = double(blocks.channelBlocks - 1);
+    cost.overhead += results / double(problem.lanes) * (storedVector + times * addedVector);
+    if (ofTile > double(rates.l1Bytes) / 2) {
+      transfers.fetch((times + 1) * results * bytes, ofTile);
+      transfers.write((times + 1) * results * bytes, ofTile);
+    }
+  }
+
+  void addTransformed() {
+    double values = double(problem.units.values), width = double(problem.getWidth());
+    int64_t outputs = problem.units.outputs;
+    auto countSquares = [&](int64_t count) { return divideCeil(count, outputs); };
+    auto countVectors = [&](int64_t count) { return divideCeil(divideCeil(count, outputs), problem.lanes); };
+    double squareRows = rows.sum(countSquares), squares = squareRows * pixels.sum(countSquares);
+    // Products of squares: all of a tile are rows of the micro-kernel.
+    auto ofTile = [&](int64_t rowCount, int64_t pixelCount) {
+      return getPanelCycles(countSquares(rowCount) * countSquares(pixelCount), problem.kernelRows, problem.vectors,
+                            /*otherLoads=*/1, rates);
+    };
+    double steps = rows.sum(
+        [&](int64_t rowCount) { return pixels.sum([&](int64_t pixelCount) { return ofTile(rowCount, pixelCount); }); });
+    cost.compute = outer * double(panels) * values * planes * steps;
+    double positions = outer * double(rows.count * pixels.count);
+    double tileSquares = double(countSquares(rows.step) * countSquares(pixels.step));
+    double blocksOfTile = double(divideCeil(int64_t(tileSquares), problem.kernelRows));
+    double calls = positions * double(panels * blocks.channelBlocks) * values;
+    cost.overhead += calls * (callOfPanel + blocksOfTile * callOfBlock);
+
+    // Channels are copied and transformed one by one, in vectors of the squares of a row.
+    double copy = addCopies() / stepPlanes;
+    double vectors = outer * double(blocks.columnBlocks) * planes * squareRows * pixels.sum(countVectors) * values;
+    cost.packing += vectors * transformedValue + positions * double(blocks.columnBlocks) * planes * callOfTransform;
+    double picture = values * stepPlanes * tileSquares * bytes, l1 = double(rates.l1Bytes);
+    double ofValue = stepPlanes * (tileSquares + width) * bytes;
+    packed.write(outer * double(blocks.columnBlocks) * planes * squares * values * bytes, picture + copy);
+    double passed = positions * double(panels * blocks.channelBlocks) * picture;
+    double products = values * tileSquares * width * bytes * double(blocks.channelBlocks > 1 ? blocks.panelStep : 1);
+    transfers.fetch(passed, picture + products);
+    transfers.fetched.l2 +=
+        calls * blocksOfTile * stepPlanes * width * bytes * getMissingPart(ofValue, l1 / 2, 1.5 * l1);
+    double ofProducts = outer * double(panels) * squares * values * width * bytes;
+    transfers.write(double(blocks.channelBlocks) * ofProducts, products + picture);
+    transfers.fetch(double(blocks.channelBlocks) * ofProducts, products + picture);
+    cost.overhead += ofProducts / bytes / double(problem.lanes) *
+                     (transformedProduct + storedVector + double(blocks.channelBlocks - 1) * addedVector);
+    addWeights(values, picture + products, blocksOfTile);
+  }
+
+  /// Squares of channels and pixels are transposed and stored.
+  void addResults() {
+    int64_t lanes = problem.lanes;
+    double parts = double(problem.sizes.columns) / double(lanes), ofRow = pixels.sum([&](int64_t count) {
+      return double(count / lanes) * storedSum + (count % lanes ? storedSum + storedPart : 0);
+    });
+    cost.overhead += outer * double(problem.sizes.rows) * parts * double(lanes) * ofRow;
+    double results = outer * double(problem.sizes.columns) * double(problem.sizes.rows * problem.sizes.pixels) /
+                     double(problem.units.values ? 1 : problem.units.rows * problem.units.pixels) * bytes;
+    transfers.fetch(results, results);
+    transfers.write(results, results);
+  }
+
+  const ConvolutionProblem &problem;
+  const DeviceRates &rates;
+  ConvolutionBlocks<int64_t> blocks;
+  Division rows, pixels;
+  bool isInPlace;
+  int64_t panels;
+  double outer, bytes, planes, stepPlanes;
+  TilingCost cost;
+  Transfers transfers{rates}, packed{rates}, unforeseen{rates};
+};
+
+} // namespace
+
+ConvolutionBlocks<int64_t> tile::getBlocks(const ConvolutionProblem &problem, const ConvolutionShares &shares) {
+  return getBlocks<int64_t>(ConvolutionOfProblem{problem, shares}, problem.units, problem.sizes, IntegerOperations());
+}
+
+ConvolutionSteps ConvolutionSteps::get(const ConvolutionProblem &problem, const ConvolutionShares &shares) {
+  ConvolutionBlocks<int64_t> blocks = getBlocks(problem, shares);
+  return {blocks.channelStep, blocks.pixelStep, blocks.rowStep, blocks.panelStep};
+}
+
+double tile::getBusiest(const ConvolutionProblem &problem, const ConvolutionBlocks<int64_t> &blocks, int64_t workers) {
+  Division rows{problem.sizes.rows, blocks.rowBlocks, blocks.rowStep};
+  Division pixels{problem.sizes.pixels, blocks.pixelBlocks, blocks.pixelStep};
+  int64_t width = problem.getWidth(), panels = divideCeil(problem.sizes.columns, width);
+  Division columns{panels, blocks.columnBlocks, blocks.panelStep};
+  double area = double(rows.extent) * double(pixels.extent), ofOuter = area * double(panels);
+  /// The work of the tiles before one.
+  auto getBefore = [&](int64_t tile) {
+    int64_t pixel = tile % pixels.count, row = tile / pixels.count % rows.count;
+    int64_t column = tile / pixels.count / rows.count % columns.count;
+    double ofRow = double(rows.before(row)) * double(pixels.extent) + double(rows.of(row) * pixels.before(pixel));
+    return double(tile / pixels.count / rows.count / columns.count) * ofOuter + double(columns.before(column)) * area +
+           double(columns.of(column)) * ofRow;
+  };
+  double all = double(problem.sizes.outer) * ofOuter, most = 0;
+  for (int64_t worker = 0; worker < workers; ++worker)
+    most =
+        std::max(most, getBefore(blocks.tiles * (worker + 1) / workers) - getBefore(blocks.tiles * worker / workers));
+  return most * double(workers) / all;
+}
+
+TilingCost tile::estimateConvolution(const ConvolutionProblem &problem, const ConvolutionShares &shares,
+                                     const DeviceRates &rates, int64_t workers) {
+  ConvolutionEstimate estimate(problem, shares, rates);
+  TilingCost cost = estimate.get();
+  if (workers > 1)
+    spread(cost, workers, getBusiest(problem, estimate.getBlocksOfTiles(), workers));
+  return cost;
+}

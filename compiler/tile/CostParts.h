@@ -1,0 +1,79 @@
+#ifndef FREESTONE_COMPILER_TILE_COSTPARTS_H
+#define FREESTONE_COMPILER_TILE_COSTPARTS_H
+
+#include "compiler/tile/CostModel.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace freestone::tile {
+
+// What models of programs with micro-kernels have in common.
+
+/// Cycles of an element's way from its place in memory to packed scratch, besides the transfer: a line's elements move
+/// as vectors if they are neighbours in the packed block as well, and through a transposition in registers otherwise.
+inline constexpr double copiedVector = 3, transposedVector = 5;
+/// Cycles of a micro-kernel's call for one block, of one for all blocks of a panel, of a run of tiles, and of a
+/// program.
+inline constexpr double callOfBlock = 15, callOfPanel = 20, callOfRun = 40, callOfProgram = 400;
+/// The parts of transfers from L2, and from beyond, that computing does not hide; and those that packing does not.
+inline constexpr double exposedL2 = 0.25, exposedFar = 0.2, exposedPacked = 0.8;
+/// Blocks of the micro-kernel that together prefetch all of the next panel; the part of transfers from beyond L2 that
+/// shows where fewer do.
+inline constexpr double prefetchingBlocks = 4, exposedUnforeseen = 0.8;
+/// Vectors of sums that are read, added to and written at the end of a block, when nothing else is computed.
+inline constexpr double addedVector = 5, storedVector = 0.5;
+
+/// What moves between a worker and its memory. Of its caches, the nearest that holds so many bytes serves them.
+struct Transfers {
+  const DeviceRates &rates;
+  LevelBytes fetched = {}, written = {};
+
+  double LevelBytes::*find(double footprint) const {
+    if (footprint <= double(rates.l2Bytes) / 2)
+      return &LevelBytes::l2;
+    return footprint <= double(rates.l3Bytes) / 2 ? &LevelBytes::l3 : &LevelBytes::memory;
+  }
+  void fetch(double bytes, double footprint) { fetched.*find(footprint) += bytes; }
+  void write(double bytes, double footprint) { written.*find(footprint) += bytes; }
+
+  double getL2Cycles() const { return (fetched.l2 + written.l2) / rates.l2; }
+  double getL3Cycles() const { return (fetched.l3 + written.l3) / rates.l3; }
+  double getMemoryCycles() const { return (fetched.memory + written.memory) / rates.memory; }
+  double getCycles() const { return getL2Cycles() + getL3Cycles() + getMemoryCycles(); }
+};
+
+/// Of transfers that are not the bottleneck, a part shows nevertheless.
+inline void hideTransfers(const Transfers &transfers, TilingCost &cost) {
+  auto show = [&](double cycles, double exposed) {
+    return std::max(0.0, cycles - cost.compute) + exposed * std::min(cycles, cost.compute);
+  };
+  cost.l2 = show(transfers.getL2Cycles(), exposedL2);
+  cost.l3 = show(transfers.getL3Cycles(), exposedFar);
+  cost.memory = show(transfers.getMemoryCycles(), exposedFar);
+}
+
+/// Spreads the cost of tiles over workers, which wait for the busiest one: it has so many times its equal share.
+inline void spread(TilingCost &cost, int64_t workers, double busiest) {
+  double share = 1 / double(workers);
+  for (double *part : {&cost.compute, &cost.l2, &cost.l3, &cost.memory, &cost.packing, &cost.overhead})
+    *part *= share;
+  cost.imbalance = cost.getTotal() * (busiest - 1);
+}
+
+/// Cycles of one step of k of a block of so many rows: multiply-adds, the loads that feed them (a vector of the panel,
+/// an element of a row, and others), or the latency of sums.
+inline double getStepCycles(int64_t rows, int64_t vectors, int64_t otherLoads, const DeviceRates &rates) {
+  double multiplyAdds = double(rows * vectors) / rates.multiplyAdds;
+  return std::max({multiplyAdds, double(vectors + rows + otherLoads) / rates.loads, rates.latency});
+}
+
+/// Cycles of a step of k for so many rows and one panel, in blocks of about equal height.
+inline double getPanelCycles(int64_t rows, int64_t kernelRows, int64_t vectors, int64_t otherLoads,
+                             const DeviceRates &rates) {
+  int64_t blocks = llvm::divideCeil(rows, kernelRows), height = llvm::divideCeil(rows, blocks), last = rows % height;
+  double whole = double(rows / height) * getStepCycles(height, vectors, otherLoads, rates);
+  return last ? whole + getStepCycles(last, vectors, otherLoads, rates) : whole;
+}
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_COSTPARTS_H
