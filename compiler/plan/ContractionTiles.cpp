@@ -19,7 +19,12 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   std::optional<int64_t> windowTaps = form.getWindowTaps();
 
   ContractionTiles tiles;
-  tiles.tiling = tiling;
+  tiles.kernel = kernel;
+  tiles.packedType = tiles.sumType = form.elementType;
+  tiles.wordSteps = tiling.getWordSteps();
+  tiles.streamedRows = tiling.getStreamedRows();
+  tiles.prefetchRows = tiling.getPrefetchRows();
+  tiles.mayGroup = !form.getPackedInput(width);
   tiles.panels = constant(tiling.getPanels());
   tiles.keptRows = constant(tiling.getKeptRows());
   tiles.keptColumns = constant(tiling.getKeptColumns());
@@ -46,11 +51,47 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   Expr allRows = (rows + height) * allSteps, allColumns = (columns + width) * allSteps;
   // The transposition packs whole squares, also at the end of k.
   tiles.packedRows = Expr::min(allRows, constant(std::max(tiling.getKeptRows(), ofBlock))) + kernel.getLanes() * height;
-  int64_t ofColumns = form.getPackedInput(width) ? 0 : std::max(tiling.getKeptColumns(), mostDepth * width);
+  int64_t ofColumns = tiles.mayGroup ? std::max(tiling.getKeptColumns(), mostDepth * width) : 0;
   tiles.packedColumns = Expr::min(allColumns, constant(ofColumns));
   // Panels share the space for sums where k is one block.
   Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * ((tiling.getPanels() - 1) * rowsOfBlock * width);
   tiles.sums = Expr::min((rows + height) * (columns + width), further + ofSums);
+  tiles.columnSums = constant(0);
+  return tiles;
+}
+
+ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAttr tiling) {
+  MLIRContext *context = tiling.getContext();
+  auto constant = [&](int64_t value) { return Expr::constant(context, value); };
+  constexpr int64_t unit = DotProductLayout::unit;
+  Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getExtent(form.k);
+
+  ContractionTiles tiles;
+  tiles.dotProducts = DotProductLayout::get(form, tiling);
+  tiles.kernel = MicroKernelAttr::get(context, unit, 2, unit / 2, 1);
+  tiles.packedType = tiles.dotProducts->factors.getElementType(context);
+  tiles.sumType = tiles.dotProducts->factors.getSumType(context);
+  tiles.prefetchRows = tiling.getPrefetchRows();
+  tiles.panels = constant(tiling.getColumns() / unit);
+  tiles.keptRows = constant(tiling.getRows() * tiling.getDepth());
+  tiles.keptColumns = constant(tiling.getKeptColumns());
+  tiles.mayGroup = false;
+  tiles.rowUnit = unit;
+  tiles.depthUnit = tiles.dotProducts->getStepsOfGroup();
+  tiles.rowBlocks = Expr::ceilDiv(rows, tiling.getRows());
+  tiles.panelCount = Expr::ceilDiv(columns, unit);
+  tiles.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(depth, tiling.getDepth()));
+  tiles.tiles = form.getExtent(form.outer) * tiles.rowBlocks * tiles.panelCount;
+
+  // All blocks of k but the last are full; an empty sum has one group of zeros.
+  Expr allSteps = depth + Expr::min(depth + tiles.depthUnit, constant(tiling.getDepth()));
+  tiles.packedRows = Expr::min((rows + unit) * allSteps, tiles.keptRows);
+  int64_t ofRun = tiling.getColumns() * tiling.getDepth();
+  tiles.packedColumns = Expr::min((columns + unit) * allSteps, constant(std::max(ofRun, tiling.getKeptColumns())));
+  // Panels share the space for sums where k is one block.
+  Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * (tiling.getColumns() - unit);
+  tiles.sums = Expr::min((rows + unit) * (columns + unit), (further + unit) * tiling.getRows());
+  tiles.columnSums = tiles.dotProducts->flipsRows() ? columns + unit : constant(0);
   return tiles;
 }
 
@@ -69,7 +110,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, VariantsTilingAttr
   return tiles;
 }
 
-Expr ContractionTiles::getScratch(Type elementType) const {
-  return getScratchBytes(packedRows, elementType) + getScratchBytes(packedColumns, elementType) +
-         getScratchBytes(sums, elementType);
+Expr ContractionTiles::getScratch() const {
+  return getScratchBytes(packedRows, packedType) + getScratchBytes(packedColumns, packedType) +
+         getScratchBytes(sums, sumType) + getScratchBytes(columnSums, sumType);
 }

@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_PLAN_CONTRACTIONTILES_H
 #define FREESTONE_COMPILER_PLAN_CONTRACTIONTILES_H
 
-#include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/DotProductLayout.h"
 
 namespace freestone::tile {
 
@@ -28,32 +28,46 @@ Size getMostRows(Tiling tiling, Size outer, Size rows, Size columns, Size depth,
   return (blocks + on.constant(1)) * on.constant(height);
 }
 
-/// The geometry of a tiled contraction. Tiles are outer loops times groups of panels of columns times row blocks times
-/// panels of a group, row-major, where a group has as many panels as stay packed together; a worker computes runs of
-/// neighbouring tiles of a row block together, and runs in order, so that packed operands can be reused:
+/// The geometry of a tiled contraction, whichever micro-kernel computes it. Tiles are outer loops times groups of panels
+/// of columns times row blocks times panels of a group, row-major, where a group has as many panels as stay packed
+/// together; a worker computes runs of neighbouring tiles of a row block together, and runs in order, so that packed
+/// operands can be reused:
 ///   rows of A by all tiles of a row block, panels of B by all row blocks,
 /// where scratch holds them for all of k. The emitted code computes the sizes of blocks: as expressions they would grow
 /// too large.
 struct ContractionTiles {
-  /// Of variants, any: one code serves them, with the sizes of the one that a run chooses.
-  ContractionTilingAttr tiling;
+  /// The block of the micro-kernel; of variants, all have the same.
+  MicroKernelAttr kernel;
+  /// Whether it sums dot products of words, and how these read their operands.
+  std::optional<DotProductLayout> dotProducts;
+  /// Of elements in packed operands and of sums.
+  mlir::Type packedType, sumType;
+  /// Steps of k of a packed word, where products are of pairs; rows that read panels in place at most; rows ahead of
+  /// which an epilogue prefetches.
+  int64_t wordSteps = 1, streamedRows = 0, prefetchRows;
   /// Panels of a run; elements of rows and columns that may stay packed.
   sym::Expr panels, keptRows, keptColumns;
+  /// Whether panels that do not stay packed all together may be in several groups.
+  bool mayGroup;
+  /// Rows of which a block's are a multiple.
+  int64_t rowUnit = 1;
   /// Steps of k in one step of a window; 1 if the vector operand is no window.
-  int64_t taps;
+  int64_t taps = 1;
   /// Steps of k of which a block's are a multiple.
   int64_t depthUnit;
   /// `depthBlocks` is at least one, so that an empty sum is written as well.
   sym::Expr rowBlocks, panelCount, depthBlocks;
   sym::Expr tiles;
-  /// Elements of scratch for packed rows of A, packed panels of B and sums.
-  sym::Expr packedRows, packedColumns, sums;
+  /// Elements of scratch for packed rows of A, packed panels of B and sums; for sums of columns, where A is packed with
+  /// its sign flipped.
+  sym::Expr packedRows, packedColumns, sums, columnSums;
 
   static ContractionTiles get(ContractionForm &form, ContractionTilingAttr tiling);
+  static ContractionTiles get(ContractionForm &form, DotProductTilingAttr tiling);
   /// Of the contractions among variants, which share their code.
   static ContractionTiles get(ContractionForm &form, VariantsTilingAttr tiling);
   /// Bytes of scratch of a worker.
-  sym::Expr getScratch(mlir::Type elementType) const;
+  sym::Expr getScratch() const;
 };
 
 } // namespace freestone::tile

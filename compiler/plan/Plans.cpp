@@ -5,7 +5,6 @@
 #include "compiler/plan/Combiner.h"
 #include "compiler/plan/ContractionTiles.h"
 #include "compiler/plan/ConvolutionTiles.h"
-#include "compiler/plan/DotProductTiles.h"
 #include "compiler/plan/MapTiles.h"
 #include "compiler/plan/RowBlocks.h"
 #include "compiler/plan/Scratch.h"
@@ -44,6 +43,16 @@ static TileGrid getMatrixGrid(ContractionForm &form, Expr rowBlocks, Expr step, 
   return grid;
 }
 
+/// Panels that may be in several groups have tiles of all rows in each.
+static PlanAttr planContraction(ProgramOp program, Attribute tiling, ContractionForm &form,
+                                const ContractionTiles &tiles) {
+  Expr step = Expr::ceilDiv(Expr::ceilDiv(form.getExtent(form.m), tiles.rowBlocks), tiles.rowUnit) * tiles.rowUnit;
+  TileGrid grid = getMatrixGrid(form, tiles.rowBlocks, step, tiles.panelCount);
+  if (tiles.mayGroup)
+    grid.rowLoops = 0;
+  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(), Accesses::get(program, grid));
+}
+
 static FailureOr<PlanAttr> planContraction(ProgramOp program, ContractionTilingAttr tiling) {
   std::optional<ContractionForm> form = getContractionWithEpilogue(program);
   if (!form)
@@ -52,14 +61,7 @@ static FailureOr<PlanAttr> planContraction(ProgramOp program, ContractionTilingA
     return program.emitOpError("is tiled for pair products, but has no factors that fit 16 bits");
   if (tiling.getStreamedRows() > 0 && !form->getStreamedInput())
     return program.emitOpError("is tiled for columns that are read in place, but packs or converts them");
-  ContractionTiles tiles = ContractionTiles::get(*form, tiling);
-  // Panels that a run packs may be in several groups, each with tiles of all rows.
-  bool isGrouped = !form->getPackedInput(tiling.getKernel().getWidth());
-  Expr rows = form->getExtent(form->m);
-  TileGrid grid = getMatrixGrid(*form, tiles.rowBlocks, Expr::ceilDiv(rows, tiles.rowBlocks), tiles.panelCount);
-  if (isGrouped)
-    grid.rowLoops = 0;
-  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::get(program, grid));
+  return planContraction(program, tiling, *form, ContractionTiles::get(*form, tiling));
 }
 
 static FailureOr<PlanAttr> planDotProducts(ProgramOp program, DotProductTilingAttr tiling) {
@@ -69,15 +71,11 @@ static FailureOr<PlanAttr> planDotProducts(ProgramOp program, DotProductTilingAt
     factors = form->getDotProductFactors();
   if (!factors)
     return program.emitOpError("is tiled as dot products, but has no factors of bf16 or 8-bit integers");
-  int64_t group = DotProductTiles::rowWords * factors->getStepsOfWord();
+  int64_t group = DotProductLayout::rowWords * factors->getStepsOfWord();
   if (tiling.getDepth() % group)
     return program.emitOpError("sums dot products in groups of ")
            << group << " steps, its tiling blocks of " << tiling.getDepth();
-  DotProductTiles tiles = DotProductTiles::get(*form, tiling);
-  int64_t unit = DotProductTiles::unit;
-  Expr step = Expr::ceilDiv(Expr::ceilDiv(form->getExtent(form->m), tiles.rowBlocks), unit) * unit;
-  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(),
-                  Accesses::get(program, getMatrixGrid(*form, tiles.rowBlocks, step, tiles.columnBlocks)));
+  return planContraction(program, tiling, *form, ContractionTiles::get(*form, tiling));
 }
 
 static FailureOr<PlanAttr> planConvolution(ProgramOp program, ConvolutionTilingAttr tiling) {

@@ -1,6 +1,6 @@
 #include "compiler/tile/TileContraction.h"
 
-#include "compiler/plan/DotProductTiles.h"
+#include "compiler/plan/DotProductLayout.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/ContractionVariants.h"
 #include <set>
@@ -209,10 +209,10 @@ bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescriptio
 }
 
 DotProductTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device) {
-  constexpr int64_t unit = DotProductTiles::unit, rowBytes = DotProductTiles::rowWords * DotProductTiles::wordBytes;
+  constexpr int64_t unit = DotProductLayout::unit, rowBytes = DotProductLayout::rowWords * DotProductLayout::wordBytes;
   DotProductFactors factors = *form.getDotProductFactors();
   // Blocks are equal in bytes for all elements.
-  int64_t bytes = DotProductTiles::wordBytes / factors.getStepsOfWord(), depth = 4096 / bytes;
+  int64_t bytes = DotProductLayout::wordBytes / factors.getStepsOfWord(), depth = 4096 / bytes;
   // A panel takes two thirds of L1, rows of A a quarter of L2.
   int64_t groups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (unit * rowBytes));
   int64_t rows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (depth * bytes) / unit, 4, 8) * unit;

@@ -1,6 +1,6 @@
 #include "compiler/codegen/cpu/DotProductKernels.h"
 
-#include "compiler/plan/DotProductTiles.h"
+#include "compiler/plan/DotProductLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -72,7 +72,7 @@ public:
 private:
   /// Bytes of a tile's row, of a row of sums or of B, of a tile, and of a group of a strip or panel.
   static constexpr int64_t tileRow = 64, panelRow = 128, tileBytes = 1024, groupBytes = 2048;
-  static constexpr int64_t stripRows = tile::DotProductTiles::unit;
+  static constexpr int64_t stripRows = tile::DotProductLayout::unit;
   /// Rows whose accumulators fit into vector registers, two vectors each; a strip is three blocks.
   static constexpr int64_t blockRows[] = {11, 11, 10};
   /// The heights of blocks that are emitted: with few rows left, the next greater one computes them.

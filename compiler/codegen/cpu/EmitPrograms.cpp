@@ -1,9 +1,8 @@
+#include "compiler/codegen/cpu/ContractionEmitter.h"
 #include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/EmitChain.h"
 #include "compiler/codegen/cpu/EmitChoice.h"
-#include "compiler/codegen/cpu/EmitContraction.h"
 #include "compiler/codegen/cpu/EmitConvolution.h"
-#include "compiler/codegen/cpu/EmitDotProducts.h"
 #include "compiler/codegen/cpu/EmitMap.h"
 #include "compiler/codegen/cpu/EmitOpaque.h"
 #include "compiler/codegen/cpu/EmitRows.h"
@@ -16,7 +15,7 @@
 #include "compiler/codegen/cpu/TransformKernels.h"
 #include "compiler/plan/ContractionForm.h"
 #include "compiler/plan/ConvolutionForm.h"
-#include "compiler/plan/DotProductTiles.h"
+#include "compiler/plan/DotProductLayout.h"
 #include "compiler/plan/Plans.h"
 #include "compiler/plan/Variants.h"
 #include "llvm/ADT/MapVector.h"
@@ -136,12 +135,11 @@ private:
       return failure();
     using Emitter = void (*)(tile::ProgramOp, codegen::Emission &);
     Emitter emitter = TypeSwitch<Attribute, Emitter>(program.getPlan()->getTiling())
-                          .Case<tile::ContractionTilingAttr, tile::VariantsTilingAttr>(
+                          .Case<tile::ContractionTilingAttr, tile::DotProductTilingAttr, tile::VariantsTilingAttr>(
                               [](Attribute) { return codegen::emitContraction; })
                           .Case([](tile::ConvolutionTilingAttr) { return codegen::emitConvolution; })
                           .Case([](tile::WeightGradientTilingAttr) { return codegen::emitWeightGradient; })
                           .Case([](tile::WindowTilingAttr) { return codegen::emitWindow; })
-                          .Case([](tile::DotProductTilingAttr) { return codegen::emitDotProducts; })
                           .Case([](tile::MapTilingAttr) { return codegen::emitMap; })
                           .Case([](tile::TranspositionTilingAttr) { return codegen::emitTransposition; })
                           .Case([](tile::RowsTilingAttr) { return codegen::emitRows; })
@@ -172,7 +170,7 @@ private:
     if (auto variants = program.getTiling<tile::VariantsTilingAttr>())
       contraction = tile::getContractions(variants).front();
     if (contraction) {
-      addKernel(contraction.getKernel(), codegen::getKernelKind(contraction));
+      addKernel(contraction.getKernel(), codegen::getKernelKind(contraction.getWordSteps()));
       if (contraction.getStreamedRows() > 0)
         for (codegen::KernelKind kind : {codegen::KernelKind::stream, codegen::KernelKind::update})
           addKernel(contraction.getKernel(), kind);
@@ -194,7 +192,7 @@ private:
     if (!tiling)
       return success();
     tile::ContractionForm form = *tile::ContractionForm::get(program.getComputes().front());
-    DotProducts used{tile::DotProductTiles::get(form, tiling).multiplied, tiling.getUnit()};
+    DotProducts used{tile::DotProductLayout::get(form, tiling).multiplied, tiling.getUnit()};
     auto known = llvm::find_if(dotProducts, [&](const DotProducts &each) { return each.factors == used.factors; });
     if (known == dotProducts.end())
       dotProducts.push_back(used);

@@ -56,9 +56,9 @@ inline bool readsInPlace(KernelKind kind) { return kind == KernelKind::window ||
 inline bool streams(KernelKind kind) { return kind == KernelKind::stream; }
 /// The number of blocks for which a panel is prefetched completely.
 inline constexpr int64_t prefetchingBlocks = 4;
-/// The kind for a program with `#tile.contraction`.
-inline KernelKind getKernelKind(tile::ContractionTilingAttr tiling) {
-  return tiling.getWordSteps() > 1 ? KernelKind::pairs : KernelKind::contract;
+/// The kind for a contraction whose packed words have so many steps of k.
+inline KernelKind getKernelKind(int64_t wordSteps) {
+  return wordSteps > 1 ? KernelKind::pairs : KernelKind::contract;
 }
 /// The height of blocks, a multiple of `unit` and at most `most`, that divides rows (both `index`) most evenly.
 mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t most, int64_t unit = 1);

@@ -13,19 +13,19 @@ using namespace freestone::codegen;
 
 namespace {
 
-constexpr int64_t unit = tile::DotProductTiles::unit, rowWords = tile::DotProductTiles::rowWords;
+constexpr int64_t unit = tile::DotProductLayout::unit, rowWords = tile::DotProductLayout::rowWords;
 
 /// One operand: its elements along `across` (rows of A, columns of B) and along k. Words are vectors of 16 i32.
 class DotProductPacker {
 public:
-  DotProductPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+  DotProductPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
                    const ContractionPoints &points, const PackedBlock &block, Value factor, sym::Expr across,
                    Value memory)
       : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
         block(block), input(*form.getInput(factor)), across(across), memory(memory),
         lastPlace(emission.subtract(emission.add(block.first, block.count), emission.getConstant(1))),
-        stepsOfWord(tiles.getStepsOfWord()), steps(tiles.getStepsOfGroup()),
-        flips(tiles.flipsRows() && factor == form.lhs) {}
+        stepsOfWord(layout.getStepsOfWord()), steps(layout.getStepsOfGroup()),
+        flips(layout.flipsRows() && factor == form.lhs) {}
 
   /// Whether elements along `across` are contiguous in memory.
   bool runsAcross();
@@ -87,7 +87,7 @@ Value DotProductPacker::toWords(Value elements) {
   Value words = vector::BitCastOp::create(builder, location, wordType, elements);
   if (!flips)
     return words;
-  auto signs = static_cast<int32_t>(0x01010101u * static_cast<uint8_t>(tile::DotProductTiles::flippedZero));
+  auto signs = static_cast<int32_t>(0x01010101u * static_cast<uint8_t>(tile::DotProductLayout::flippedZero));
   Value spread = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(wordType, signs));
   return arith::XOrIOp::create(builder, location, words, spread);
 }
@@ -172,12 +172,12 @@ std::pair<Value, Value> freestone::codegen::joinRows(OpBuilder &builder, Locatio
 
 /// With rows contiguous in memory, all strips of a group are packed before the next group, so that memory is read row
 /// by row.
-static void packRowsAcross(Emission &emission, const tile::DotProductTiles &tiles, DotProductPacker &packer,
+static void packRowsAcross(Emission &emission, const tile::DotProductLayout &layout, DotProductPacker &packer,
                            const PackedBlock &block, Value groups, Value start) {
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
-  Value groupElements = emission.getConstant(tiles.getGroupElements());
+  Value groupElements = emission.getConstant(layout.getGroupElements());
   Value stripElements = emission.multiply(groups, groupElements);
-  int64_t stepsOfWord = tiles.getStepsOfWord(), steps = tiles.getStepsOfGroup();
+  int64_t stepsOfWord = layout.getStepsOfWord(), steps = layout.getStepsOfGroup();
   emission.forRange(zero, groups, 1, [&](Value group) {
     Value step = emission.multiply(group, emission.getConstant(steps));
     Value groupStart = emission.add(start, emission.multiply(group, groupElements));
@@ -200,14 +200,14 @@ static void packRowsAcross(Emission &emission, const tile::DotProductTiles &tile
 }
 
 void freestone::codegen::packDotProductRows(Emission &emission, tile::ContractionForm &form,
-                                            const tile::DotProductTiles &tiles, const ContractionPoints &points,
+                                            const tile::DotProductLayout &layout, const ContractionPoints &points,
                                             const PackedBlock &block, Value groups, Value memory, Value start) {
-  DotProductPacker packer(emission, form, tiles, points, block, form.lhs, points.m, memory);
+  DotProductPacker packer(emission, form, layout, points, block, form.lhs, points.m, memory);
   if (packer.runsAcross())
-    return packRowsAcross(emission, tiles, packer, block, groups, start);
+    return packRowsAcross(emission, layout, packer, block, groups, start);
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
-  Value groupElements = emission.getConstant(tiles.getGroupElements());
-  Value steps = emission.getConstant(tiles.getStepsOfGroup());
+  Value groupElements = emission.getConstant(layout.getGroupElements());
+  Value steps = emission.getConstant(layout.getStepsOfGroup());
   Value stripElements = emission.multiply(groups, groupElements);
   emission.forRange(zero, block.count, 1, [&](Value number) {
     Value strip = emission.divide(number, width);
@@ -221,14 +221,14 @@ void freestone::codegen::packDotProductRows(Emission &emission, tile::Contractio
 }
 
 void freestone::codegen::packDotProductPanels(Emission &emission, tile::ContractionForm &form,
-                                              const tile::DotProductTiles &tiles, const ContractionPoints &points,
+                                              const tile::DotProductLayout &layout, const ContractionPoints &points,
                                               const PackedBlock &block, Value groups, Value memory, Value start,
                                               Value pitch) {
   if (form.getWordWindow())
-    return packWindowPanels(emission, form, tiles, points, block, groups, memory, start, pitch);
-  DotProductPacker packer(emission, form, tiles, points, block, form.rhs, points.n, memory);
+    return packWindowPanels(emission, form, layout, points, block, groups, memory, start, pitch);
+  DotProductPacker packer(emission, form, layout, points, block, form.rhs, points.n, memory);
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
-  int64_t stepsOfWord = tiles.getStepsOfWord(), steps = tiles.getStepsOfGroup(), rowElements = unit * stepsOfWord;
+  int64_t stepsOfWord = layout.getStepsOfWord(), steps = layout.getStepsOfGroup(), rowElements = unit * stepsOfWord;
   Value panels = emission.ceilDivide(block.count, width);
   if (packer.runsAcross()) {
     emission.forRange(zero, emission.multiply(groups, emission.getConstant(rowWords)), 1, [&](Value word) {
@@ -249,7 +249,7 @@ void freestone::codegen::packDotProductPanels(Emission &emission, tile::Contract
     emission.forRange(zero, groups, 1, [&](Value group) {
       Value step = emission.multiply(group, emission.getConstant(steps));
       Value groupStart =
-          emission.add(panelStart, emission.multiply(group, emission.getConstant(tiles.getGroupElements())));
+          emission.add(panelStart, emission.multiply(group, emission.getConstant(layout.getGroupElements())));
       emission.forRange(zero, emission.getConstant(2), 1, [&](Value part) {
         Value column = emission.add(first, emission.multiply(part, emission.getConstant(rowWords)));
         SmallVector<Value> square = packer.loadSquare(column, step);
@@ -262,19 +262,19 @@ void freestone::codegen::packDotProductPanels(Emission &emission, tile::Contract
   });
 }
 
-void freestone::codegen::sumDotProductColumns(Emission &emission, const tile::DotProductTiles &tiles,
+void freestone::codegen::sumDotProductColumns(Emission &emission, const tile::DotProductLayout &layout,
                                               const PackedBlock &block, Value groups, Value memory, Value start,
                                               Value pitch, Value accumulates, Value sums) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
   auto sumType = VectorType::get({rowWords}, builder.getI32Type());
-  auto byteType = VectorType::get({rowWords * tiles.getStepsOfWord()}, builder.getI8Type());
+  auto byteType = VectorType::get({rowWords * layout.getStepsOfWord()}, builder.getI8Type());
   Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(sumType));
   Value flipped = vector::BitCastOp::create(
       builder, location, sumType,
       arith::ConstantOp::create(builder, location,
-                                DenseElementsAttr::get(byteType, tile::DotProductTiles::flippedZero)));
-  int64_t rowElements = unit * tiles.getStepsOfWord();
+                                DenseElementsAttr::get(byteType, tile::DotProductLayout::flippedZero)));
+  int64_t rowElements = unit * layout.getStepsOfWord();
   emission.forRange(emission.getConstant(0), block.count, unit, [&](Value column) {
     Value number = emission.divide(column, emission.getConstant(unit));
     Value panel = emission.add(start, emission.multiply(number, pitch));
@@ -295,7 +295,7 @@ void freestone::codegen::sumDotProductColumns(Emission &emission, const tile::Do
       for (int64_t half = 0; half < 2; ++half) {
         Value place = emission.add(row, emission.getConstant(half * rowElements / 2));
         Value bytes = vector::LoadOp::create(builder, location, byteType, memory, place);
-        next.push_back(addDotProducts(builder, location, tiles.multiplied, loop.getRegionIterArg(half), flipped,
+        next.push_back(addDotProducts(builder, location, layout.multiplied, loop.getRegionIterArg(half), flipped,
                                       vector::BitCastOp::create(builder, location, sumType, bytes)));
       }
       scf::YieldOp::create(builder, location, next);

@@ -2,27 +2,27 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_PACKDOTPRODUCTS_H
 
 #include "compiler/codegen/cpu/Pack.h"
-#include "compiler/plan/DotProductTiles.h"
+#include "compiler/plan/DotProductLayout.h"
 
 namespace freestone::codegen {
 
 /// Packs strips of rows of A from `memory[start]` on, as `freestone_dot_products_F` reads them: a strip is `groups`
 /// times 32 rows of 16 words of steps of k. Steps past the block's depth are zeros, flipped where A is; rows past its
 /// count have unspecified values.
-void packDotProductRows(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+void packDotProductRows(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
                         const ContractionPoints &points, const PackedBlock &block, mlir::Value groups,
                         mlir::Value memory, mlir::Value start);
 
 /// Packs panels of B from `memory[start]` on, each `pitch` elements after the previous one: `groups` times 16 rows of
 /// words of steps for 32 columns. Steps past the block's depth are zeros; columns past its count have unspecified
 /// values.
-void packDotProductPanels(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+void packDotProductPanels(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
                           const ContractionPoints &points, const PackedBlock &block, mlir::Value groups,
                           mlir::Value memory, mlir::Value start, mlir::Value pitch);
 
 /// As packDotProductPanels, of a window (`getWordWindow`): rows of memory are copied with masks, a run of
 /// columns at a time, and joined to words.
-void packWindowPanels(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+void packWindowPanels(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
                       const ContractionPoints &points, const PackedBlock &block, mlir::Value groups, mlir::Value memory,
                       mlir::Value start, mlir::Value pitch);
 
@@ -31,7 +31,7 @@ std::pair<mlir::Value, mlir::Value> joinRows(mlir::OpBuilder &builder, mlir::Loc
 
 /// Adds to (`accumulates`, an i1) or sets `sums[column]`: the dot product of a row of flipped zeros with each column of
 /// packed panels.
-void sumDotProductColumns(Emission &emission, const tile::DotProductTiles &tiles, const PackedBlock &block,
+void sumDotProductColumns(Emission &emission, const tile::DotProductLayout &layout, const PackedBlock &block,
                           mlir::Value groups, mlir::Value memory, mlir::Value start, mlir::Value pitch,
                           mlir::Value accumulates, mlir::Value sums);
 

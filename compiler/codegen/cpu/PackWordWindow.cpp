@@ -11,7 +11,7 @@ using sym::Expr;
 namespace {
 
 /// Positions of a vector: columns of a panel, or steps of k of a group.
-constexpr int64_t lanes = tile::DotProductTiles::unit;
+constexpr int64_t lanes = tile::DotProductLayout::unit;
 
 /// Lanes [first, last) of a vector of positions within a row of memory.
 struct PositionRun {
@@ -25,7 +25,7 @@ struct PositionRun {
 /// Copies rows of positions, one for each step: of k where positions are columns, else for each column.
 class WordWindowPacker {
 public:
-  WordWindowPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+  WordWindowPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
                    const ContractionPoints &points, const PackedBlock &block, Value memory);
 
   /// Packs the 32 columns from column `first` of the block on, `count` of them.
@@ -49,7 +49,7 @@ private:
                                      vector::LoadOp::create(builder, location, rowType, memory, at));
   }
   void store(Value words, Value at) {
-    auto type = VectorType::get({tile::DotProductTiles::rowWords * stepsOfWord}, elementType);
+    auto type = VectorType::get({tile::DotProductLayout::rowWords * stepsOfWord}, elementType);
     vector::StoreOp::create(builder, location, vector::BitCastOp::create(builder, location, type, words), memory, at);
   }
 
@@ -76,12 +76,12 @@ private:
 
 } // namespace
 
-WordWindowPacker::WordWindowPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+WordWindowPacker::WordWindowPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
                                    const ContractionPoints &points, const PackedBlock &block, Value memory)
     : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
       block(block), memory(memory), window(*form.getWordWindow()), type(form.compute.getInputType(window.input)),
-      linear(*tile::getStrides(form.compute, window.input)), stepsOfWord(tiles.getStepsOfWord()),
-      elementType(tiles.factors.getElementType(builder.getContext())), rowType(VectorType::get({lanes}, elementType)),
+      linear(*tile::getStrides(form.compute, window.input)), stepsOfWord(layout.getStepsOfWord()),
+      elementType(layout.factors.getElementType(builder.getContext())), rowType(VectorType::get({lanes}, elementType)),
       positions(window.isAlongDepth ? form.k : form.n), steps(window.isAlongDepth ? form.n : form.k),
       loops(points.loops) {
   for (auto [number, loop] : llvm::enumerate(positions))
@@ -212,7 +212,7 @@ void WordWindowPacker::clearRows(Value first, Value end, Value start) {
 
 /// Rows of the neighbouring steps of a word become words, in place.
 void WordWindowPacker::joinWords(Value groups, Value start) {
-  constexpr int64_t words = tile::DotProductTiles::rowWords;
+  constexpr int64_t words = tile::DotProductLayout::rowWords;
   auto bitsType = VectorType::get({lanes}, builder.getIntegerType(elementType.getIntOrFloatBitWidth()));
   emission.forRange(emission.getConstant(0), emission.multiply(groups, emission.getConstant(words)), 1,
                     [&](Value word) {
@@ -228,7 +228,7 @@ void WordWindowPacker::joinWords(Value groups, Value start) {
 
 /// Rows of a column each, whose steps are words already, become rows of a word each, in place.
 void WordWindowPacker::transposeGroup(Value start) {
-  constexpr int64_t words = tile::DotProductTiles::rowWords;
+  constexpr int64_t words = tile::DotProductLayout::rowWords;
   auto wordType = VectorType::get({words}, builder.getI32Type());
   SmallVector<Value> squares[2];
   for (int64_t column = 0; column < lanes; ++column)
@@ -246,7 +246,7 @@ void WordWindowPacker::packPanel(Value first, Value count, Value groups, Value s
     firstStep = block.k;
     stepCount = block.depth;
     packRuns(emission.add(block.first, first), count, start);
-    Value steps = emission.multiply(groups, emission.getConstant(stepsOfWord * tile::DotProductTiles::rowWords));
+    Value steps = emission.multiply(groups, emission.getConstant(stepsOfWord * tile::DotProductLayout::rowWords));
     clearRows(block.depth, steps, start);
     return joinWords(groups, start);
   }
@@ -264,10 +264,10 @@ void WordWindowPacker::packPanel(Value first, Value count, Value groups, Value s
 }
 
 void freestone::codegen::packWindowPanels(Emission &emission, tile::ContractionForm &form,
-                                          const tile::DotProductTiles &tiles, const ContractionPoints &points,
+                                          const tile::DotProductLayout &layout, const ContractionPoints &points,
                                           const PackedBlock &block, Value groups, Value memory, Value start,
                                           Value pitch) {
-  WordWindowPacker packer(emission, form, tiles, points, block, memory);
+  WordWindowPacker packer(emission, form, layout, points, block, memory);
   Value width = emission.getConstant(lanes);
   emission.forRange(emission.getConstant(0), emission.ceilDivide(block.count, width), 1, [&](Value panel) {
     Value first = emission.multiply(panel, width);

@@ -1,0 +1,123 @@
+#include "compiler/codegen/cpu/ContractionEmitter.h"
+#include "compiler/codegen/cpu/DotProductKernels.h"
+#include "compiler/codegen/cpu/PackDotProducts.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+
+namespace {
+
+/// The micro-kernel sums dot products of words. Panels of a run are packed together, for its rows of memory are short.
+class DotProductEmitter : public ContractionEmitter {
+public:
+  DotProductEmitter(Emission &emission, tile::ContractionForm form, tile::ContractionTiles tiles)
+      : ContractionEmitter(emission, std::move(form), std::move(tiles), tile::DotProductLayout::unit),
+        layout(*this->tiles.dotProducts), module(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>()) {}
+
+private:
+  void prepare() override;
+  void begin() override { call(TileFunction::enter); }
+  void end() override { call(TileFunction::leave); }
+  void call(TileFunction function);
+  void packRowsOf(const PackedBlock &block, Value start) override;
+  void multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) override;
+  void packColumns(PackedBlock columns, Value block, Value start, Value pitch);
+  void multiplyPanel(const PackedBlock &columns, Value block, Value rowsStart, Value panel);
+  Value correctSums(Value sums, Value column) override;
+  Value countGroups(const PackedBlock &block);
+
+  tile::DotProductLayout layout;
+  ModuleOp module;
+  func::FuncOp kernel;
+  /// By column: what sums have too much where A is packed flipped.
+  Value columnSums;
+};
+
+} // namespace
+
+void DotProductEmitter::prepare() {
+  kernel = declareDotProducts(module, layout.multiplied);
+  // The same sizes as in the plan's `scratch`.
+  packedRows = emission.takeScratch(tiles.packedType, tiles.packedRows);
+  packedColumns = emission.takeScratch(tiles.packedType, tiles.packedColumns);
+  accumulators = emission.takeScratch(tiles.sumType, tiles.sums);
+  if (layout.flipsRows())
+    columnSums = emission.takeScratch(tiles.sumType, tiles.columnSums);
+}
+
+/// Matrix units are the worker's from the first run to the last.
+void DotProductEmitter::call(TileFunction function) {
+  if (layout.summedBy == tile::DotProductUnit::tiles)
+    func::CallOp::create(builder, location, declareTileFunction(module, function));
+}
+
+/// An empty sum has one group of zeros.
+Value DotProductEmitter::countGroups(const PackedBlock &block) {
+  return emission.maximum(emission.getConstant(1),
+                          emission.ceilDivide(block.depth, emission.getConstant(layout.getStepsOfGroup())));
+}
+
+void DotProductEmitter::packRowsOf(const PackedBlock &block, Value start) {
+  packDotProductRows(emission, form, layout, points, block, countGroups(block), packedRows, start);
+}
+
+void DotProductEmitter::multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) {
+  Value zero = emission.getConstant(0);
+  // Panels that stay packed have space for all of k.
+  Value panelSteps = emission.multiply(select(keepsColumns, depthBlocks, emission.getConstant(1)), depthStep);
+  Value start = select(keepsColumns, getPanelStart(firstColumn, block), zero);
+  packColumns(at, block, start, emission.multiply(panelSteps, emission.getConstant(width)));
+  forPanels(at, [&](const PackedBlock &columns) {
+    Value distance = emission.multiply(emission.subtract(columns.first, firstColumn), panelSteps);
+    multiplyPanel(columns, block, rowsStart, emission.add(start, distance));
+  });
+}
+
+/// Packs the first panels of a run: those whose tile in the row block before is not this worker's.
+void DotProductEmitter::packColumns(PackedBlock columns, Value block, Value start, Value pitch) {
+  Value zero = emission.getConstant(0);
+  Value others = emission.subtract(emission.add(emission.begin, panelsHere), firstTile);
+  Value isFirst = compare(arith::CmpIPredicate::eq, rowBlock, zero);
+  Value areKept = conjoin(keepsColumns, compare(arith::CmpIPredicate::eq, isFirst,
+                                                arith::ConstantIntOp::create(builder, location, 0, 1)));
+  Value all = emission.subtract(lastColumn, firstColumn);
+  columns.first = firstColumn;
+  columns.count =
+      emission.minimum(all, select(areKept, emission.multiply(others, emission.getConstant(width)), all));
+  emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] {
+    Value groups = countGroups(columns);
+    packDotProductPanels(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
+    if (layout.flipsRows())
+      sumDotProductColumns(emission, layout, columns, groups, packedColumns, start, pitch,
+                           compare(arith::CmpIPredicate::ne, block, zero), columnSums);
+  });
+}
+
+void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, Value rowsStart, Value panel) {
+  Value sums = getSums(columns), groups = countGroups(columns);
+  Value stripBytes = emission.multiply(groups, emission.getConstant(layout.groupWords * layout.wordBytes));
+  emission.forRange(emission.getConstant(0), groups, layout.groups, [&](Value group) {
+    Value count = emission.minimum(emission.getConstant(layout.groups), emission.subtract(groups, group));
+    Value start = emission.multiply(group, emission.getConstant(layout.getGroupElements()));
+    func::CallOp::create(builder, location, kernel,
+                         ValueRange{toWord(rows.count), toWord(count),
+                                    emission.getPointer(packedRows, emission.add(rowsStart, start)), toWord(stripBytes),
+                                    emission.getPointer(packedColumns, emission.add(panel, start)),
+                                    emission.getPointer(accumulators, sums), toWord(emission.add(block, group))});
+  });
+  finishPanel(sums, columns, block);
+}
+
+Value DotProductEmitter::correctSums(Value sums, Value column) {
+  if (!layout.flipsRows())
+    return sums;
+  Value excess = vector::LoadOp::create(builder, location, cast<VectorType>(sums.getType()), columnSums, column);
+  return arith::SubIOp::create(builder, location, sums, excess);
+}
+
+std::unique_ptr<ContractionEmitter> freestone::codegen::makeDotProducts(Emission &emission, tile::ContractionForm form,
+                                                                        tile::ContractionTiles tiles) {
+  return std::make_unique<DotProductEmitter>(emission, std::move(form), std::move(tiles));
+}

@@ -1,0 +1,37 @@
+#ifndef FREESTONE_COMPILER_PLAN_DOTPRODUCTLAYOUT_H
+#define FREESTONE_COMPILER_PLAN_DOTPRODUCTLAYOUT_H
+
+#include "compiler/plan/ContractionForm.h"
+
+namespace freestone::tile {
+
+/// How dot products read packed operands: words of neighbouring steps of k. Rows of A are packed in strips, B in panels,
+/// both padded with zeros to whole groups of steps.
+struct DotProductLayout {
+  /// Rows of a strip and columns of a panel: two tiles of a matrix unit, two vectors of sums.
+  static constexpr int64_t unit = 32;
+  /// Words of a row of a strip in a group, and words of a group of a strip or panel.
+  static constexpr int64_t rowWords = 16, groupWords = unit * rowWords, wordBytes = 4;
+
+  DotProductUnit summedBy;
+  /// Groups that the kernel sums at a time, at most.
+  int64_t groups;
+  DotProductFactors factors;
+  /// The factors of the kernel, which differ from those of the program where A is packed with its sign bit flipped:
+  /// vectors multiply unsigned by signed integers only.
+  DotProductFactors multiplied;
+
+  /// The form has such factors.
+  static DotProductLayout get(ContractionForm &form, DotProductTilingAttr tiling);
+  /// Whether A is packed flipped. Every sum then has too much by the dot product of its column with `flippedZero`s.
+  bool flipsRows() const { return multiplied != factors; }
+  static constexpr int8_t flippedZero = -128;
+  /// Steps of k of a word, and of a group of a strip or panel.
+  int64_t getStepsOfWord() const { return factors.getStepsOfWord(); }
+  int64_t getStepsOfGroup() const { return rowWords * getStepsOfWord(); }
+  int64_t getGroupElements() const { return groupWords * getStepsOfWord(); }
+};
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_PLAN_DOTPRODUCTLAYOUT_H
