@@ -28,10 +28,10 @@ Size getMostRows(Tiling tiling, Size outer, Size rows, Size columns, Size depth,
   return (blocks + on.constant(1)) * on.constant(height);
 }
 
-/// The geometry of a tiled contraction, whichever micro-kernel computes it. Tiles are outer loops times groups of panels
-/// of columns times row blocks times panels of a group, row-major, where a group has as many panels as stay packed
-/// together; a worker computes runs of neighbouring tiles of a row block together, and runs in order, so that packed
-/// operands can be reused:
+/// The geometry of a tiled contraction, whichever micro-kernel computes it. Tiles are outer loops times groups of
+/// panels of columns times row blocks times panels of a group, row-major, where a group has as many panels as stay
+/// packed together; a worker computes runs of neighbouring tiles of a row block together, and runs in order, so that
+/// packed operands can be reused:
 ///   rows of A by all tiles of a row block, panels of B by all row blocks,
 /// where scratch holds them for all of k. The emitted code computes the sizes of blocks: as expressions they would grow
 /// too large.

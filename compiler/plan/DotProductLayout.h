@@ -5,8 +5,8 @@
 
 namespace freestone::tile {
 
-/// How dot products read packed operands: words of neighbouring steps of k. Rows of A are packed in strips, B in panels,
-/// both padded with zeros to whole groups of steps.
+/// How dot products read packed operands: words of neighbouring steps of k. Rows of A are packed in strips, B in
+/// panels, both padded with zeros to whole groups of steps.
 struct DotProductLayout {
   /// Rows of a strip and columns of a panel: two tiles of a matrix unit, two vectors of sums.
   static constexpr int64_t unit = 32;

@@ -5,8 +5,8 @@
 #include "compiler/plan/Combiner.h"
 #include "compiler/plan/ContractionTiles.h"
 #include "compiler/plan/ConvolutionTiles.h"
-#include "compiler/plan/MapTiles.h"
 #include "compiler/plan/RowBlocks.h"
+#include "compiler/plan/RowGrid.h"
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/TranspositionTiles.h"
 #include "compiler/plan/TreeForm.h"
@@ -19,13 +19,6 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
-
-static Expr product(ArrayRef<Expr> extents, MLIRContext *context) {
-  Expr result = Expr::constant(context, 1);
-  for (Expr extent : extents)
-    result = result * extent;
-  return result;
-}
 
 static PlanAttr makePlan(ProgramOp program, Attribute tiling, Expr tiles, Expr scratch, const Accesses &accesses) {
   Builder builder(program.getContext());
@@ -176,16 +169,15 @@ static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
     Type storage = getStorageType(cast<graph::TensorType>(kept.getType()).getElementType());
     scratch = scratch + getScratchBytes(getRowLength(kept.getDefiningOp<ComputeOp>(), rowLoops), storage);
   }
-  SmallVector<Expr> extents = passes->entries.front().compute.getExtents();
-  Expr count = product(ArrayRef(extents).take_front(rowLoops), context), rows = tiling.getRows();
-  return makePlan(program, tiling, Expr::ceilDiv(count, rows), scratch, Accesses::get(program, rowLoops, rows));
+  RowGrid grid = RowGrid::get(passes->entries.front().compute, tiling);
+  return makePlan(program, tiling, grid.tiles, scratch, Accesses::get(program, rowLoops, grid.rows));
 }
 
 /// Blocks of rows, and of their columns where rows are not whole.
-static TileGrid getGrid(ComputeOp compute, const MapTiles &tiles, MapTilingAttr tiling) {
-  TileGrid grid = TileGrid::get(compute, {}, tiles.columnBlocks);
-  grid.rowLoops = tiles.parallel.size() - 1;
-  grid.rows = tiling.getRows();
+static TileGrid getGrid(ComputeOp compute, const RowGrid &rows) {
+  TileGrid grid = TileGrid::get(compute, {}, rows.columnBlocks);
+  grid.rowLoops = rows.rowExtents.size();
+  grid.rows = rows.rows;
   return grid;
 }
 
@@ -193,17 +185,15 @@ static FailureOr<PlanAttr> planMap(ProgramOp program, MapTilingAttr tiling) {
   SmallVector<ComputeOp> computes = program.getComputes();
   if (computes.empty() || !shareParallelLoops(computes))
     return program.emitOpError("is tiled as a map, but its computes have different parallel loops");
-  MapTiles tiles = MapTiles::get(computes.front(), tiling);
+  RowGrid grid = RowGrid::get(computes.front(), tiling);
+  unsigned parallel = ComputeOp(computes.front()).getNumParallel();
   if (!tiling.getEnds().empty() &&
-      (tiles.parallel.empty() || llvm::any_of(computes, [](ComputeOp compute) { return compute.getNumReductions(); })))
+      (!parallel || llvm::any_of(computes, [](ComputeOp compute) { return compute.getNumReductions(); })))
     return program.emitOpError("is tiled in segments of columns, but has reductions or no columns");
   // A tile is a range of consecutive elements if there is one row.
-  Accesses accesses = Accesses::getUnknown(program);
-  if (tiles.parallel.size() < 2)
-    accesses = Accesses::get(program, tiles.parallel.size(), tiling.getColumns());
-  else
-    accesses = Accesses::get(program, getGrid(computes.front(), tiles, tiling));
-  return makePlan(program, tiling, tiles.tiles, Expr::constant(program.getContext(), 0), accesses);
+  Accesses accesses = parallel < 2 ? Accesses::get(program, parallel, tiling.getColumns())
+                                   : Accesses::get(program, getGrid(computes.front(), grid));
+  return makePlan(program, tiling, grid.tiles, Expr::constant(program.getContext(), 0), accesses);
 }
 
 static FailureOr<PlanAttr> planTransposition(ProgramOp program, TranspositionTilingAttr tiling) {

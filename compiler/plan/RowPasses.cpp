@@ -98,6 +98,16 @@ FailureOr<RowPasses> tile::getRowPasses(tile::ProgramOp program, unsigned rowLoo
   return result;
 }
 
+RowPasses tile::getMapPasses(ArrayRef<ComputeOp> computes) {
+  RowPasses result;
+  for (ComputeOp compute : computes) {
+    bool hasElements = compute.getNumParallel() > 0;
+    result.entries.push_back({compute, hasElements ? RowRole::elements : RowRole::scalar, 0});
+    result.passes = hasElements;
+  }
+  return result;
+}
+
 std::optional<SmallVector<Expr>> tile::getPassExtents(const RowPasses &passes, unsigned pass, unsigned rowLoops) {
   std::optional<SmallVector<Expr>> common;
   for (const RowPasses::Entry &entry : passes.entries) {

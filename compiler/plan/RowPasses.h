@@ -35,6 +35,10 @@ struct RowPasses {
 /// rows.
 mlir::FailureOr<RowPasses> getRowPasses(tile::ProgramOp program, unsigned rowLoops, std::string &why);
 
+/// The passes of a map, whose computes share their parallel loops: one over the innermost loop, whose computes may
+/// reduce within an element; none without loops.
+RowPasses getMapPasses(llvm::ArrayRef<ComputeOp> computes);
+
 /// The extents of the element loops that all computes of a pass share; nothing if they differ.
 std::optional<llvm::SmallVector<sym::Expr>> getPassExtents(const RowPasses &passes, unsigned pass, unsigned rowLoops);
 

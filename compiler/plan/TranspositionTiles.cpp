@@ -1,7 +1,7 @@
 #include "compiler/plan/TranspositionTiles.h"
 
 #include "compiler/plan/IndexMaps.h"
-#include "compiler/plan/MapTiles.h"
+#include "compiler/plan/RowGrid.h"
 
 using namespace mlir;
 using namespace freestone;

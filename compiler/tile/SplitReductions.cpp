@@ -2,7 +2,7 @@
 
 #include "compiler/plan/Axes.h"
 #include "compiler/plan/ContractionForm.h"
-#include "compiler/plan/MapTiles.h"
+#include "compiler/plan/RowGrid.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/MakeGroup.h"
 #include "compiler/tile/PartialReductions.h"

@@ -2,7 +2,7 @@
 
 #include "compiler/plan/Combiner.h"
 #include "compiler/plan/IndexMaps.h"
-#include "compiler/plan/MapTiles.h"
+#include "compiler/plan/RowGrid.h"
 #include "compiler/plan/RowPasses.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/RowRuns.h"

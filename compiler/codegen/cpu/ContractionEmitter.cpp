@@ -158,8 +158,8 @@ void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &colum
 void freestone::codegen::emitContraction(tile::ProgramOp program, Emission &emission) {
   tile::ContractionForm form = *tile::getContractionWithEpilogue(program);
   auto getTiles = [&](auto tiling) { return tile::ContractionTiles::get(form, tiling); };
-  tile::ContractionTiles tiles = llvm::TypeSwitch<Attribute, tile::ContractionTiles>(program.getPlan()->getTiling())
-                                     .Case<tile::ContractionTilingAttr, tile::DotProductTilingAttr,
-                                           tile::VariantsTilingAttr>(getTiles);
+  tile::ContractionTiles tiles =
+      llvm::TypeSwitch<Attribute, tile::ContractionTiles>(program.getPlan()->getTiling())
+          .Case<tile::ContractionTilingAttr, tile::DotProductTilingAttr, tile::VariantsTilingAttr>(getTiles);
   (tiles.dotProducts ? makeDotProducts : makeMultiplyAdds)(emission, std::move(form), std::move(tiles))->emit();
 }

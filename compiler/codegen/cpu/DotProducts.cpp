@@ -80,12 +80,11 @@ void DotProductEmitter::packColumns(PackedBlock columns, Value block, Value star
   Value zero = emission.getConstant(0);
   Value others = emission.subtract(emission.add(emission.begin, panelsHere), firstTile);
   Value isFirst = compare(arith::CmpIPredicate::eq, rowBlock, zero);
-  Value areKept = conjoin(keepsColumns, compare(arith::CmpIPredicate::eq, isFirst,
-                                                arith::ConstantIntOp::create(builder, location, 0, 1)));
+  Value areKept = conjoin(
+      keepsColumns, compare(arith::CmpIPredicate::eq, isFirst, arith::ConstantIntOp::create(builder, location, 0, 1)));
   Value all = emission.subtract(lastColumn, firstColumn);
   columns.first = firstColumn;
-  columns.count =
-      emission.minimum(all, select(areKept, emission.multiply(others, emission.getConstant(width)), all));
+  columns.count = emission.minimum(all, select(areKept, emission.multiply(others, emission.getConstant(width)), all));
   emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] {
     Value groups = countGroups(columns);
     packDotProductPanels(emission, form, layout, points, columns, groups, packedColumns, start, pitch);

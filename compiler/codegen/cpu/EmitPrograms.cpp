@@ -3,7 +3,6 @@
 #include "compiler/codegen/cpu/EmitChain.h"
 #include "compiler/codegen/cpu/EmitChoice.h"
 #include "compiler/codegen/cpu/EmitConvolution.h"
-#include "compiler/codegen/cpu/EmitMap.h"
 #include "compiler/codegen/cpu/EmitOpaque.h"
 #include "compiler/codegen/cpu/EmitRows.h"
 #include "compiler/codegen/cpu/EmitTransposition.h"
@@ -140,9 +139,8 @@ private:
                           .Case([](tile::ConvolutionTilingAttr) { return codegen::emitConvolution; })
                           .Case([](tile::WeightGradientTilingAttr) { return codegen::emitWeightGradient; })
                           .Case([](tile::WindowTilingAttr) { return codegen::emitWindow; })
-                          .Case([](tile::MapTilingAttr) { return codegen::emitMap; })
                           .Case([](tile::TranspositionTilingAttr) { return codegen::emitTransposition; })
-                          .Case([](tile::RowsTilingAttr) { return codegen::emitRows; })
+                          .Case<tile::RowsTilingAttr, tile::MapTilingAttr>([](Attribute) { return codegen::emitRows; })
                           .Case([](tile::TreeTilingAttr) { return codegen::emitTree; })
                           .Case([](tile::OpaqueTilingAttr) { return codegen::emitOpaque; });
     codegen::Emission emission(builder, program, name);

@@ -1,117 +1,46 @@
 #include "compiler/codegen/cpu/EmitRows.h"
 
 #include "compiler/codegen/cpu/EmitRowBlocks.h"
-#include "compiler/codegen/cpu/LaneReduction.h"
-#include "compiler/plan/IndexMaps.h"
-#include "compiler/plan/RowPasses.h"
+#include "compiler/codegen/cpu/RowEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 using tile::getRowLength;
-using tile::getRowPasses;
 using tile::RowPasses;
 using tile::RowRole;
-
-namespace {
-
-class RowEmitter {
-public:
-  RowEmitter(Emission &emission, RowPasses passes, tile::RowsTilingAttr tiling)
-      : emission(emission), builder(emission.builder), location(emission.location), tiling(tiling),
-        passes(std::move(passes)), rowLoops(tiling.getRowLoops()) {}
-
-  void emit();
-
-private:
-  /// A reduction of the current pass, with the index of its accumulators in the pass.
-  struct Reduction {
-    LaneReduction lanes;
-    unsigned first;
-  };
-
-  /// All computes of one pass over a row.
-  struct Pass {
-    unsigned number;
-    SmallVector<Reduction> reductions;
-    /// The loops over the row's elements; several if they are not merged.
-    SmallVector<Expr> extents;
-    unsigned lanes;
-    /// Vectors that are computed side by side, each with accumulators of its own.
-    unsigned sideBySide;
-  };
-
-  /// Neighbouring elements of the current row that are computed as one vector.
-  struct Elements {
-    /// The loop positions of lane 0.
-    SmallVector<Value> loops;
-    /// Lane 0's number in the row.
-    Value number;
-    unsigned lanes = 1;
-    Value mask = {};
-  };
-
-  void emitRow(Value row);
-  void emitScalars(unsigned before);
-  SmallVector<Expr> getLoops(unsigned number);
-  void emitPass(unsigned number);
-  SmallVector<Value> emitLoops(Pass &pass, Elements outer, ValueRange accumulators);
-  SmallVector<Value> emitRun(Pass &pass, const Elements &outer, ValueRange accumulators);
-  SmallVector<Value> emitVectors(Pass &pass, const Elements &outer, Value from, Value end, unsigned count,
-                                 ValueRange accumulators);
-  SmallVector<Value> emitSideBySide(Pass &pass, const Elements &outer, Value end, ValueRange accumulators);
-  SmallVector<Value> emitIf(Value condition, ValueRange accumulators, llvm::function_ref<SmallVector<Value>()> update);
-  Value isBehind(Value column, Value other) {
-    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, column, other);
-  }
-  SmallVector<Value> emitElements(Pass &pass, const Elements &elements, ValueRange accumulators);
-  Elements getElements(const Pass &pass, const Elements &outer, Value column, Value mask);
-  LanePoints getPoints(tile::ComputeOp compute, const Elements &elements);
-  void setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements);
-  void keep(Value result, Value value, const Elements &elements);
-  Value loadKept(Value result, const Elements &elements);
-
-  Emission &emission;
-  OpBuilder &builder;
-  Location location;
-  tile::RowsTilingAttr tiling;
-  RowPasses passes;
-  unsigned rowLoops;
-  /// Indices of the current row.
-  SmallVector<Value> rowIndices;
-  /// Values of the row, and of elements at the current point.
-  DenseMap<Value, Value> computed;
-  DenseMap<Value, Value> scratch;
-};
 
 void RowEmitter::emit() {
   for (Value result : passes.kept) {
     auto type = cast<graph::TensorType>(result.getType());
-    Expr length = getRowLength(result.getDefiningOp<tile::ComputeOp>(), rowLoops);
+    Expr length = getRowLength(result.getDefiningOp<tile::ComputeOp>(), grid.rowExtents.size());
     scratch[result] = emission.takeScratch(tile::getStorageType(type.getElementType()), length);
   }
-  SmallVector<Expr> extents = passes.entries.front().compute.getExtents();
-  ArrayRef<Expr> rowExtents = ArrayRef(extents).take_front(rowLoops);
-  Expr count = Expr::constant(builder.getContext(), 1);
-  for (Expr extent : rowExtents)
-    count = count * extent;
-  Value rowsPerTile = emission.getSize(tiling.getRows());
-  emission.forTiles([&](Value tile) {
-    Value first = emission.multiply(tile, rowsPerTile);
-    Value last = emission.minimum(emission.add(first, rowsPerTile), emission.getSize(count));
-    emission.forRange(first, last, 1, [&](Value row) {
-      rowIndices = emission.unravel(row, rowExtents);
-      emitRow(row);
-    });
+  emission.forTiles([&](Value tile) { emitTile(tile); });
+}
+
+void RowEmitter::emitTile(Value tile) {
+  Value rowTile = tile;
+  if (grid.columns) {
+    Value blocks = emission.getSize(grid.columnBlocks), columns = emission.getSize(*grid.columns);
+    rowTile = emission.divide(tile, blocks);
+    firstColumn = emission.multiply(emission.subtract(tile, emission.multiply(rowTile, blocks)), columns);
+    endColumn = emission.add(firstColumn, columns);
+  }
+  if (grid.rowExtents.empty())
+    return emitRow();
+  Value rows = emission.getSize(grid.rows), first = emission.multiply(rowTile, rows);
+  Value end = emission.minimum(emission.add(first, rows), emission.getSize(grid.rowCount));
+  emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) {
+    rowIndices = llvm::to_vector(indices);
+    emitRow();
   });
 }
 
-void RowEmitter::emitRow(Value row) {
+void RowEmitter::emitRow() {
   computed.clear();
   for (unsigned pass = 0; pass < passes.passes; ++pass) {
     emitScalars(pass);
@@ -120,81 +49,42 @@ void RowEmitter::emitRow(Value row) {
   emitScalars(passes.passes);
 }
 
-LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elements) {
-  LanePoints points;
-  points.lanes = elements.lanes;
-  points.mask = elements.mask;
-  for (auto [number, value] : llvm::enumerate(rowIndices)) {
-    Expr symbol = emission.getPositionSymbol("row" + std::to_string(number));
-    points.loops.push_back(symbol);
-    points.positions.push_back({symbol, value});
-  }
-  if (elements.loops.empty())
-    return points;
-  for (auto [number, value] : llvm::enumerate(ArrayRef(elements.loops).drop_back())) {
-    Expr symbol = emission.getPositionSymbol("element" + std::to_string(number));
-    points.loops.push_back(symbol);
-    points.positions.push_back({symbol, value});
-  }
-  Expr symbol = emission.getPositionSymbol("column");
-  points.positions.push_back({symbol, elements.loops.back()});
-  if (elements.lanes > 1)
-    points.lane = symbol;
-  // The column counts the elements of all remaining loops.
-  SmallVector<Expr> extents = compute.getExtents();
-  SmallVector<Expr> digits;
-  Expr rest = symbol;
-  unsigned left = points.loops.size();
-  for (unsigned loop = compute.getNumLoops(); loop > left; --loop) {
-    bool outermost = loop - 1 == left;
-    digits.push_back(outermost ? rest : Expr::mod(rest, extents[loop - 1]));
-    if (!outermost)
-      rest = Expr::floorDiv(rest, extents[loop - 1]);
-  }
-  llvm::append_range(points.loops, llvm::reverse(digits));
-  return points;
-}
-
-void RowEmitter::setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements) {
-  for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs())) {
-    if (Value value = computed.lookup(input))
-      body.set(argument, value);
-    else if (scratch.count(input))
-      body.set(argument, loadKept(input, elements));
-  }
-}
-
 void RowEmitter::emitScalars(unsigned before) {
-  for (const RowPasses::Entry &entry : passes.entries) {
-    if (entry.role != RowRole::scalar || entry.pass != before)
-      continue;
-    tile::ComputeOp compute = entry.compute;
-    BodyVectorizer body(emission, compute, getPoints(compute, {}));
-    setInputs(body, compute, {});
-    for (auto [result, value] : llvm::zip_equal(compute.getResults(), body.getYielded())) {
-      computed[result] = value;
-      if (Value memory = emission.getBuffer(result))
-        body.store(value, cast<graph::TensorType>(result.getType()), memory);
-    }
-  }
+  SmallVector<tile::ComputeOp> computes;
+  for (const RowPasses::Entry &entry : passes.entries)
+    if (entry.role == RowRole::scalar && entry.pass == before)
+      computes.push_back(entry.compute);
+  Elements row;
+  for (ArrayRef<tile::ComputeOp> left = computes; !left.empty();)
+    emitValues(takeTogether(left), row);
+  for (auto &[result, value] : row.computed)
+    computed[result] = value;
 }
 
 /// The extents of the loops of a pass over the elements of a row.
-SmallVector<Expr> RowEmitter::getLoops(unsigned number) {
-  if (tiling.getRunLoops()[number] > 1)
+static SmallVector<Expr> getPassLoops(const RowPasses &passes, unsigned number, const tile::RowGrid &grid) {
+  unsigned rowLoops = grid.rowExtents.size();
+  if (grid.passes[number].runLoops > 1)
     return *tile::getPassExtents(passes, number, rowLoops);
-  for (const RowPasses::Entry &entry : passes.entries)
-    if (entry.role != RowRole::scalar && entry.pass == number)
-      return {getRowLength(entry.compute, rowLoops)};
+  for (const RowPasses::Entry &entry : passes.entries) {
+    tile::ComputeOp compute = entry.compute;
+    if (entry.role == RowRole::scalar || entry.pass != number)
+      continue;
+    // Reductions within an element are no elements of the row.
+    if (entry.role == RowRole::elements && compute.getNumReductions())
+      return {compute.getExtents()[rowLoops]};
+    return {getRowLength(compute, rowLoops)};
+  }
   llvm_unreachable("a pass has a compute");
 }
 
 void RowEmitter::emitPass(unsigned number) {
+  const tile::RowGrid::Pass &numbers = grid.passes[number];
   Pass pass{number,
             {},
-            getLoops(number),
-            static_cast<unsigned>(tiling.getLanes()[number]),
-            static_cast<unsigned>(tiling.getAccumulators()[number])};
+            getPassLoops(passes, number, grid),
+            static_cast<unsigned>(numbers.lanes),
+            static_cast<unsigned>(numbers.vectors)};
   SmallVector<Value> accumulators;
   for (const RowPasses::Entry &entry : passes.entries) {
     if (entry.role != RowRole::reduction || entry.pass != number)
@@ -212,8 +102,7 @@ void RowEmitter::emitPass(unsigned number) {
     SmallVector<Value> results = reduction.lanes.emitResults(row, kept, emission.getSize(pass.extents.back()));
     for (auto [tensor, value] : llvm::zip_equal(compute.getResults(), results)) {
       computed[tensor] = value;
-      if (Value memory = emission.getBuffer(tensor))
-        BodyVectorizer(emission, compute, row).store(value, cast<graph::TensorType>(tensor.getType()), memory);
+      store(compute, tensor, value, {});
     }
   }
 }
@@ -222,7 +111,7 @@ void RowEmitter::emitPass(unsigned number) {
 SmallVector<Value> RowEmitter::emitLoops(Pass &pass, Elements outer, ValueRange accumulators) {
   unsigned depth = outer.loops.size();
   if (depth + 1 == pass.extents.size())
-    return emitRun(pass, outer, accumulators);
+    return emitSegments(pass, outer, accumulators);
   Value extent = emission.getSize(pass.extents[depth]);
   auto loop =
       scf::ForOp::create(builder, location, emission.getConstant(0), extent, emission.getConstant(1), accumulators);
@@ -238,42 +127,84 @@ SmallVector<Value> RowEmitter::emitLoops(Pass &pass, Elements outer, ValueRange 
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
+/// The innermost loop, by segments of its columns; values that all of them share are computed before.
+SmallVector<Value> RowEmitter::emitSegments(Pass &pass, const Elements &outer, ValueRange accumulators) {
+  Value from = emission.getConstant(0), to = emission.getSize(pass.extents.back());
+  if (grid.columns) {
+    from = firstColumn;
+    to = emission.minimum(endColumn, to);
+  }
+  // Vectors of segments begin at any column, where those of a row have the same columns modulo their lanes.
+  unsigned lanes = grid.ends.empty() ? pass.lanes : 1;
+  auto emitAll = [&] {
+    if (grid.ends.empty())
+      return emitRun(pass, outer, from, to, accumulators);
+    SmallVector<Expr> ends(grid.ends);
+    ends.push_back(pass.extents.back());
+    Expr begin = Expr::constant(builder.getContext(), 0);
+    for (Expr end : ends) {
+      for (const RowPasses::Entry &entry : passes.entries)
+        facts[entry.compute] = tile::getColumnFacts(entry.compute, begin, end);
+      Value last = emission.minimum(emission.maximum(emission.getSize(end), from), to);
+      std::optional<int64_t> count = (end - begin).asConstant();
+      Pass segment{pass.number, {}, pass.extents, pass.lanes, pass.sideBySide};
+      if (count && *count <= tile::fewColumns)
+        segment.lanes = segment.sideBySide = 1;
+      emitRun(segment, outer, from, last, {});
+      from = last;
+      begin = end;
+    }
+    return SmallVector<Value>();
+  };
+  if (!canShareValues(lanes))
+    return emitAll();
+  // An empty range has no point to compute shared values at.
+  return emitIf(isBehind(to, from), accumulators, [&] {
+    shareValues(outer, from, lanes);
+    return emitAll();
+  });
+}
+
 RowEmitter::Elements RowEmitter::getElements(const Pass &pass, const Elements &outer, Value column, Value mask) {
   Elements elements{outer.loops, emission.add(outer.number, column), pass.lanes, mask};
   elements.loops.push_back(column);
   return elements;
 }
 
+Value RowEmitter::isBehind(Value column, Value other) {
+  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, column, other);
+}
+
 /// Whole vectors of the innermost loop, `count` in each turn with accumulators of their own, from the column `from` up
 /// to `end`; returns the accumulators of all of them.
 SmallVector<Value> RowEmitter::emitVectors(Pass &pass, const Elements &outer, Value from, Value end, unsigned count,
                                            ValueRange accumulators) {
-  size_t each = accumulators.size() / count;
   Value width = emission.getConstant(count * pass.lanes);
   auto loop = scf::ForOp::create(builder, location, from, end, width, accumulators);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> next;
+  SmallVector<Elements> vectors;
   for (unsigned vector = 0; vector < count; ++vector) {
     Value column = emission.add(loop.getInductionVar(), emission.getConstant(vector * pass.lanes));
-    llvm::append_range(next, emitElements(pass, getElements(pass, outer, column, {}),
-                                          loop.getRegionIterArgs().slice(vector * each, each)));
+    vectors.push_back(getElements(pass, outer, column, {}));
   }
+  SmallVector<Value> next = emitElements(pass, vectors, loop.getRegionIterArgs());
   // Without accumulators the loop has its terminator already.
   if (!next.empty())
     scf::YieldOp::create(builder, location, next);
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-/// Vectors side by side, up to the column `end`. Their accumulators are combined in order behind them: a row that is
-/// too short for them has none to combine.
-SmallVector<Value> RowEmitter::emitSideBySide(Pass &pass, const Elements &outer, Value end, ValueRange accumulators) {
-  return emitIf(isBehind(end, emission.getConstant(0)), accumulators, [&] {
+/// Vectors side by side, from the column `from` up to `end`. Their accumulators are combined in order behind them: a
+/// row that is too short for them has none to combine.
+SmallVector<Value> RowEmitter::emitSideBySide(Pass &pass, const Elements &outer, Value from, Value end,
+                                              ValueRange accumulators) {
+  return emitIf(isBehind(end, from), accumulators, [&] {
     SmallVector<Value> all = llvm::to_vector_of<Value>(accumulators);
     for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
       for (Reduction &reduction : pass.reductions)
         llvm::append_range(all, reduction.lanes.getStart());
-    all = emitVectors(pass, outer, emission.getConstant(0), end, pass.sideBySide, all);
+    all = emitVectors(pass, outer, from, end, pass.sideBySide, all);
     SmallVector<Value> combined;
     for (Reduction &reduction : pass.reductions) {
       auto getAccumulators = [&](unsigned vector) {
@@ -305,103 +236,41 @@ SmallVector<Value> RowEmitter::emitIf(Value condition, ValueRange accumulators,
   return llvm::to_vector_of<Value>(branch.getResults());
 }
 
-/// The innermost loop: whole vectors, several side by side if the tiling says so, then a masked one.
-SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, ValueRange accumulators) {
-  Value extent = emission.getSize(pass.extents.back()), column = emission.getConstant(0);
+/// Columns of the innermost loop: whole vectors, several side by side if the tiling says so, then a masked one. Of what
+/// follows on fewer columns than several vectors have, vectors without accumulators are half as many each time.
+SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, Value from, Value to,
+                                       ValueRange accumulators) {
+  SmallVector<Value> behind = llvm::to_vector_of<Value>(accumulators);
   auto getEnd = [&](unsigned vectors) {
     Value width = emission.getConstant(vectors * pass.lanes);
-    return emission.multiply(emission.divide(extent, width), width);
+    return emission.add(from, emission.multiply(emission.divide(emission.subtract(to, from), width), width));
   };
-  SmallVector<Value> behind = llvm::to_vector_of<Value>(accumulators);
-  if (pass.sideBySide > 1) {
-    column = getEnd(pass.sideBySide);
-    behind = emitSideBySide(pass, outer, column, behind);
+  if (pass.sideBySide > 1 && !pass.reductions.empty()) {
+    Value end = getEnd(pass.sideBySide);
+    behind = emitSideBySide(pass, outer, from, end, behind);
+    from = end;
   }
-  Value end = getEnd(1);
-  behind = emitVectors(pass, outer, column, end, 1, behind);
+  for (unsigned vectors = pass.reductions.empty() ? pass.sideBySide : 1; vectors > 0; vectors /= 2) {
+    Value end = pass.lanes == 1 && vectors == 1 ? to : getEnd(vectors);
+    behind = emitVectors(pass, outer, from, end, vectors, behind);
+    from = end;
+  }
   if (pass.lanes == 1)
     return behind;
-  Value left = emission.subtract(extent, end);
-  return emitIf(isBehind(extent, end), behind, [&] {
-    return emitElements(pass, getElements(pass, outer, end, emission.getTailMask(pass.lanes, left)), behind);
+  return emitIf(isBehind(to, from), behind, [&] {
+    Elements last = getElements(pass, outer, from, emission.getTailMask(pass.lanes, emission.subtract(to, from)));
+    return emitElements(pass, last, behind);
   });
 }
 
-/// All computes of a pass at some elements; returns the updated accumulators.
-SmallVector<Value> RowEmitter::emitElements(Pass &pass, const Elements &elements, ValueRange accumulators) {
-  SmallVector<Value> next = llvm::to_vector_of<Value>(accumulators);
-  SmallVector<Value> here;
-  for (const RowPasses::Entry &entry : passes.entries) {
-    if (entry.role == RowRole::scalar || entry.pass != pass.number)
-      continue;
-    tile::ComputeOp compute = entry.compute;
-    BodyVectorizer body(emission, compute, getPoints(compute, elements));
-    setInputs(body, compute, elements);
-    if (entry.role == RowRole::elements) {
-      for (auto [result, value] : llvm::zip_equal(compute.getResults(), body.getYielded())) {
-        computed[result] = value;
-        here.push_back(result);
-        if (Value memory = emission.getBuffer(result))
-          body.store(value, cast<graph::TensorType>(result.getType()), memory);
-        if (passes.kept.contains(result))
-          keep(result, body.spread(value), elements);
-      }
-      continue;
-    }
-
-    Reduction &reduction =
-        *llvm::find_if(pass.reductions, [&](const Reduction &other) { return other.lanes.getCompute() == compute; });
-    MutableArrayRef<Value> kept = MutableArrayRef(next).slice(reduction.first, compute.getNumResults());
-    llvm::copy(reduction.lanes.emitStep(body, ArrayRef<Value>(kept), elements.mask), kept.begin());
-  }
-  // Values of elements are valid at this point only.
-  for (Value result : here)
-    computed.erase(result);
-  return next;
-}
-
-void RowEmitter::keep(Value result, Value value, const Elements &elements) {
-  Value number = elements.number, mask = elements.mask;
-  unsigned lanes = elements.lanes;
-  Type storage = tile::getStorageType(cast<graph::TensorType>(result.getType()).getElementType());
-  Type type = lanes > 1 ? Type(VectorType::get({lanes}, storage)) : storage;
-  if (value.getType() != type)
-    value = arith::ExtUIOp::create(builder, location, type, value);
-  Value memory = scratch.lookup(result);
-  if (lanes == 1)
-    memref::StoreOp::create(builder, location, value, memory, number);
-  else if (mask)
-    vector::MaskedStoreOp::create(builder, location, memory, number, mask, value);
-  else
-    vector::StoreOp::create(builder, location, value, memory, number);
-}
-
-Value RowEmitter::loadKept(Value result, const Elements &elements) {
-  Value number = elements.number, mask = elements.mask;
-  unsigned lanes = elements.lanes;
-  Type element = cast<graph::TensorType>(result.getType()).getElementType();
-  Type storage = tile::getStorageType(element), scalar = tile::getScalarType(element);
-  Value memory = scratch.lookup(result), value;
-  if (lanes == 1) {
-    value = memref::LoadOp::create(builder, location, memory, number);
-  } else {
-    auto type = VectorType::get({lanes}, storage);
-    Value rest = getLaneConstant(emission, builder.getZeroAttr(storage), lanes);
-    value = mask ? vector::MaskedLoadOp::create(builder, location, type, memory, number, mask, rest).getResult()
-                 : vector::LoadOp::create(builder, location, type, memory, number).getResult();
-  }
-  if (scalar == storage)
-    return value;
-  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, value,
-                               getLaneConstant(emission, builder.getZeroAttr(storage), lanes));
-}
-
-} // namespace
-
 void codegen::emitRows(tile::ProgramOp program, Emission &emission) {
+  tile::ComputeOp first = program.getComputes().front();
+  if (auto map = program.getTiling<tile::MapTilingAttr>())
+    return RowEmitter(emission, tile::getMapPasses(program.getComputes()), tile::RowGrid::get(first, map)).emit();
   auto tiling = program.getTiling<tile::RowsTilingAttr>();
   if (tiling.hasBlocks())
     return emitRowBlocks(program, emission);
   std::string why;
-  RowEmitter(emission, *getRowPasses(program, tiling.getRowLoops(), why), tiling).emit();
+  RowEmitter(emission, *tile::getRowPasses(program, tiling.getRowLoops(), why), tile::RowGrid::get(first, tiling))
+      .emit();
 }

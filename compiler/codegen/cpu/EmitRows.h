@@ -6,8 +6,12 @@
 namespace freestone::codegen {
 
 /// Emits computes that share their outer loops, row by row: softmax, norms, reductions of trailing axes with their
-/// prologues and epilogues. A row is one point of the outer loops. Within a row, the computes take as few passes over
-/// its elements as the reductions between them allow; scratch of one row holds the values that later passes need again.
+/// prologues and epilogues; and maps. A row is one point of the outer loops. Within a row, the computes take as few
+/// passes over its elements as the reductions between them allow; scratch of one row holds the values that later passes
+/// need again.
+///
+/// A map is a single pass, of computes over the same parallel loops, each of which reads the others' results at the same
+/// point. Other reductions than along the row run within a point (pooling, sums over leading axes).
 void emitRows(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

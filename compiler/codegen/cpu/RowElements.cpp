@@ -1,0 +1,263 @@
+#include "compiler/codegen/cpu/RowEmitter.h"
+#include "compiler/codegen/cpu/SharedValues.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+using sym::Expr;
+using tile::RowPasses;
+using tile::RowRole;
+
+/// Whether the reductions of a compute run within each element of a row, rather than along the row.
+static bool reducesWithin(tile::ComputeOp compute, unsigned rowLoops, bool hasElements) {
+  return compute.getNumReductions() > 0 && compute.getNumParallel() == rowLoops + hasElements;
+}
+
+LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elements) {
+  LanePoints points;
+  points.lanes = elements.lanes;
+  points.mask = elements.mask;
+  for (auto [number, value] : llvm::enumerate(rowIndices)) {
+    Expr symbol = emission.getPositionSymbol("row" + std::to_string(number));
+    points.loops.push_back(symbol);
+    points.positions.push_back({symbol, value});
+  }
+  if (elements.loops.empty())
+    return points;
+  for (auto [number, value] : llvm::enumerate(ArrayRef(elements.loops).drop_back())) {
+    Expr symbol = emission.getPositionSymbol("element" + std::to_string(number));
+    points.loops.push_back(symbol);
+    points.positions.push_back({symbol, value});
+  }
+  Expr symbol = emission.getPositionSymbol("column");
+  points.positions.push_back({symbol, elements.loops.back()});
+  if (elements.lanes > 1)
+    points.lane = symbol;
+  // The column counts the elements of all remaining loops but those of reductions within an element.
+  SmallVector<Expr> extents = compute.getExtents();
+  SmallVector<Expr> digits;
+  Expr rest = symbol;
+  unsigned left = points.loops.size();
+  bool isWithin = reducesWithin(compute, rowIndices.size(), /*hasElements=*/true);
+  for (unsigned loop = isWithin ? compute.getNumParallel() : compute.getNumLoops(); loop > left; --loop) {
+    bool outermost = loop - 1 == left;
+    digits.push_back(outermost ? rest : Expr::mod(rest, extents[loop - 1]));
+    if (!outermost)
+      rest = Expr::floorDiv(rest, extents[loop - 1]);
+  }
+  llvm::append_range(points.loops, llvm::reverse(digits));
+  return points;
+}
+
+void RowEmitter::setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements) {
+  for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs())) {
+    if (Value value = elements.computed.lookup(input))
+      body.set(argument, value);
+    else if (Value value = computed.lookup(input))
+      body.set(argument, value);
+    else if (scratch.count(input))
+      body.set(argument, loadKept(input, elements));
+  }
+}
+
+void RowEmitter::store(tile::ComputeOp compute, Value result, Value value, const Elements &elements) {
+  if (Value memory = emission.getBuffer(result))
+    BodyVectorizer(emission, compute, getPoints(compute, elements))
+        .store(value, cast<graph::TensorType>(result.getType()), memory);
+  if (passes.kept.contains(result))
+    keep(result, BodyVectorizer(emission, compute, getPoints(compute, elements)).spread(value), elements);
+}
+
+/// All computes of a pass at some vectors of elements; returns the updated accumulators.
+SmallVector<Value> RowEmitter::emitElements(Pass &pass, MutableArrayRef<Elements> vectors, ValueRange accumulators) {
+  SmallVector<Value> next = llvm::to_vector_of<Value>(accumulators);
+  SmallVector<tile::ComputeOp> computes;
+  for (const RowPasses::Entry &entry : passes.entries)
+    if (entry.role != RowRole::scalar && entry.pass == pass.number)
+      computes.push_back(entry.compute);
+  if (pass.reductions.empty()) {
+    for (ArrayRef<tile::ComputeOp> left = computes; !left.empty();)
+      emitValues(takeTogether(left), vectors);
+    return next;
+  }
+  // Accumulators of one vector, then of the next one.
+  for (auto [number, elements] : llvm::enumerate(vectors)) {
+    MutableArrayRef<Value> own =
+        MutableArrayRef(next).slice(number * next.size() / vectors.size(), next.size() / vectors.size());
+    for (tile::ComputeOp compute : computes) {
+      auto reduction =
+          llvm::find_if(pass.reductions, [&](Reduction &other) { return other.lanes.getCompute() == compute; });
+      if (reduction == pass.reductions.end()) {
+        emitValues(compute, elements);
+        continue;
+      }
+      BodyVectorizer body(emission, compute, getPoints(compute, elements));
+      setInputs(body, compute, elements);
+      MutableArrayRef<Value> kept = own.slice(reduction->first, compute.getNumResults());
+      llvm::copy(reduction->lanes.emitStep(body, ArrayRef<Value>(kept), elements.mask), kept.begin());
+    }
+  }
+  return next;
+}
+
+/// The next computes: one, or reductions within the same elements without dependences, which share their loops.
+ArrayRef<tile::ComputeOp> RowEmitter::takeTogether(ArrayRef<tile::ComputeOp> &left) {
+  tile::ComputeOp first = left.front();
+  size_t count = 1;
+  for (; first.getNumReductions() && count < left.size(); ++count) {
+    ArrayRef<tile::ComputeOp> before = left.take_front(count);
+    tile::ComputeOp compute = left[count];
+    bool reads = llvm::any_of(compute.getInputs(), [&](Value input) {
+      return llvm::is_contained(before, input.getDefiningOp<tile::ComputeOp>());
+    });
+    if (reads || compute.getExtents() != first.getExtents() || compute.getNumParallel() != first.getNumParallel())
+      break;
+  }
+  ArrayRef<tile::ComputeOp> together = left.take_front(count);
+  left = left.drop_front(count);
+  return together;
+}
+
+/// The results of computes at each of some vectors, which are stored and kept.
+void RowEmitter::emitValues(ArrayRef<tile::ComputeOp> together, MutableArrayRef<Elements> vectors) {
+  tile::ComputeOp first = together.front();
+  if (first.getNumReductions())
+    emitInnerReductions(together, vectors);
+  else
+    emitMap(first, vectors);
+  for (tile::ComputeOp compute : together)
+    for (Elements &elements : vectors)
+      for (Value result : compute.getResults())
+        store(compute, result, elements.computed[result], elements);
+}
+
+void RowEmitter::emitMap(tile::ComputeOp compute, MutableArrayRef<Elements> vectors) {
+  SmallVector<BodyVectorizer, 0> bodies;
+  for (Elements &elements : vectors) {
+    BodyVectorizer &body = bodies.emplace_back(emission, compute, getPoints(compute, elements));
+    body.share(shared[compute]);
+    body.assume(facts[compute]);
+    setInputs(body, compute, elements);
+  }
+  // Each operation for all vectors, before the next one: chains are longer than a processor looks ahead.
+  if (bodies.size() > 1)
+    for (Operation &op : compute.getBody()->without_terminator())
+      for (BodyVectorizer &body : bodies)
+        for (Value result : op.getResults())
+          body.get(result);
+  for (auto [elements, body] : llvm::zip_equal(vectors, bodies))
+    for (auto [result, value] : llvm::zip_equal(compute.getResults(), body.getYielded()))
+      elements.computed[result] = value;
+}
+
+void RowEmitter::emitInnerReductions(ArrayRef<tile::ComputeOp> together, MutableArrayRef<Elements> vectors) {
+  SmallVector<Value> values;
+  for (Elements &elements : vectors)
+    for (tile::ComputeOp compute : together)
+      for (unsigned result = 0; result < compute.getNumResults(); ++result)
+        values.push_back(getLaneConstant(emission, compute.getInit(result), elements.lanes));
+  tile::ComputeOp first = together.front();
+  values = emitInnerLoops(together, vectors, {}, first.getNumParallel(), values);
+  auto next = values.begin();
+  for (Elements &elements : vectors)
+    for (tile::ComputeOp compute : together)
+      for (Value result : compute.getResults())
+        elements.computed[result] = *next++;
+}
+
+/// The reduction loops from `loop` on, around the bodies; returns the final accumulators of all vectors.
+SmallVector<Value> RowEmitter::emitInnerLoops(ArrayRef<tile::ComputeOp> together, ArrayRef<Elements> vectors,
+                                              Positions reduced, unsigned loop, ValueRange accumulators) {
+  tile::ComputeOp first = together.front();
+  if (loop == first.getNumLoops()) {
+    SmallVector<Value> next;
+    for (const Elements &elements : vectors)
+      for (tile::ComputeOp compute : together) {
+        LanePoints points = getPoints(compute, elements);
+        for (const Position &position : reduced) {
+          points.loops.push_back(position.symbol);
+          points.positions.push_back(position);
+        }
+        BodyVectorizer body(emission, compute, std::move(points));
+        unsigned results = compute.getNumResults();
+        for (auto [argument, value] :
+             llvm::zip_equal(compute.getAccumulators(), accumulators.slice(next.size(), results)))
+          body.set(argument, value);
+        setInputs(body, compute, elements);
+        for (Value value : body.getYielded())
+          next.push_back(body.spread(value));
+      }
+    return next;
+  }
+  Value extent = emission.getSize(first.getExtents()[loop]);
+  auto nest = scf::ForOp::create(builder, first.getLoc(), emission.getConstant(0), extent, emission.getConstant(1),
+                                 accumulators);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(nest.getBody());
+  reduced.push_back({emission.getPositionSymbol("reduced" + std::to_string(loop)), nest.getInductionVar()});
+  SmallVector<Value> next = emitInnerLoops(together, vectors, std::move(reduced), loop + 1, nest.getRegionIterArgs());
+  scf::YieldOp::create(builder, first.getLoc(), next);
+  return llvm::to_vector_of<Value>(nest.getResults());
+}
+
+/// Whether bodies have values that all columns or all vectors of a row share: columns are the innermost loop then.
+bool RowEmitter::canShareValues(unsigned lanes) {
+  auto isElements = [&](const RowPasses::Entry &entry) {
+    tile::ComputeOp compute = entry.compute;
+    return entry.role == RowRole::elements && compute.getNumParallel() == grid.rowExtents.size() + 1;
+  };
+  return passes.passes == 1 && llvm::all_of(passes.entries, isElements) &&
+         llvm::any_of(passes.entries,
+                      [&](const RowPasses::Entry &entry) { return hasSharedValues(entry.compute, lanes); });
+}
+
+/// Emits them at the first column.
+void RowEmitter::shareValues(const Elements &outer, Value column, unsigned lanes) {
+  Elements point{outer.loops, outer.number};
+  point.loops.push_back(column);
+  Elements vector = point;
+  vector.lanes = lanes;
+  for (const RowPasses::Entry &entry : passes.entries)
+    shared[entry.compute] =
+        emitSharedValues(emission, entry.compute, getPoints(entry.compute, point), getPoints(entry.compute, vector));
+}
+
+void RowEmitter::keep(Value result, Value value, const Elements &elements) {
+  Value number = elements.number, mask = elements.mask;
+  unsigned lanes = elements.lanes;
+  Type storage = tile::getStorageType(cast<graph::TensorType>(result.getType()).getElementType());
+  Type type = lanes > 1 ? Type(VectorType::get({lanes}, storage)) : storage;
+  if (value.getType() != type)
+    value = arith::ExtUIOp::create(builder, location, type, value);
+  Value memory = scratch.lookup(result);
+  if (lanes == 1)
+    memref::StoreOp::create(builder, location, value, memory, number);
+  else if (mask)
+    vector::MaskedStoreOp::create(builder, location, memory, number, mask, value);
+  else
+    vector::StoreOp::create(builder, location, value, memory, number);
+}
+
+Value RowEmitter::loadKept(Value result, const Elements &elements) {
+  Value number = elements.number, mask = elements.mask;
+  unsigned lanes = elements.lanes;
+  Type element = cast<graph::TensorType>(result.getType()).getElementType();
+  Type storage = tile::getStorageType(element), scalar = tile::getScalarType(element);
+  Value memory = scratch.lookup(result), value;
+  if (lanes == 1) {
+    value = memref::LoadOp::create(builder, location, memory, number);
+  } else {
+    auto type = VectorType::get({lanes}, storage);
+    Value rest = getLaneConstant(emission, builder.getZeroAttr(storage), lanes);
+    value = mask ? vector::MaskedLoadOp::create(builder, location, type, memory, number, mask, rest).getResult()
+                 : vector::LoadOp::create(builder, location, type, memory, number).getResult();
+  }
+  if (scalar == storage)
+    return value;
+  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, value,
+                               getLaneConstant(emission, builder.getZeroAttr(storage), lanes));
+}

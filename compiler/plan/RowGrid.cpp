@@ -1,0 +1,54 @@
+#include "compiler/plan/RowGrid.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+bool tile::shareParallelLoops(ArrayRef<ComputeOp> computes) {
+  auto parallelOf = [](ComputeOp compute) {
+    SmallVector<Expr> extents = compute.getExtents();
+    extents.truncate(compute.getNumParallel());
+    return extents;
+  };
+  return llvm::all_of(computes, [&](ComputeOp compute) { return parallelOf(compute) == parallelOf(computes.front()); });
+}
+
+static RowGrid getRows(ComputeOp compute, unsigned rowLoops, Expr rows) {
+  RowGrid grid;
+  grid.rowExtents = llvm::to_vector(ArrayRef(compute.getExtents()).take_front(rowLoops));
+  grid.rows = rows;
+  grid.rowCount = grid.columnBlocks = Expr::constant(compute.getContext(), 1);
+  for (Expr extent : grid.rowExtents)
+    grid.rowCount = grid.rowCount * extent;
+  return grid;
+}
+
+RowGrid RowGrid::get(ComputeOp compute, RowsTilingAttr tiling) {
+  RowGrid grid = getRows(compute, tiling.getRowLoops(), tiling.getRows());
+  for (auto [runLoops, lanes, vectors] :
+       llvm::zip_equal(tiling.getRunLoops(), tiling.getLanes(), tiling.getAccumulators()))
+    grid.passes.push_back({runLoops, lanes, vectors});
+  grid.tiles = Expr::ceilDiv(grid.rowCount, grid.rows);
+  return grid;
+}
+
+RowGrid RowGrid::get(ComputeOp compute, MapTilingAttr tiling) {
+  unsigned parallel = compute.getNumParallel();
+  RowGrid grid = getRows(compute, parallel ? parallel - 1 : 0, tiling.getRows());
+  grid.tiles = grid.columnBlocks;
+  if (!parallel)
+    return grid;
+  grid.passes.push_back({1, tiling.getLanes(), tiling.getVectors()});
+  grid.ends.assign(tiling.getEnds().begin(), tiling.getEnds().end());
+  // Whole rows are one block, even if they are empty.
+  Expr columnCount = compute.getExtents()[parallel - 1];
+  if (tiling.getColumns() != columnCount) {
+    grid.columns = tiling.getColumns();
+    grid.columnBlocks = Expr::ceilDiv(columnCount, tiling.getColumns());
+  }
+  grid.tiles = grid.columnBlocks;
+  if (parallel > 1)
+    grid.tiles = Expr::ceilDiv(grid.rowCount, grid.rows) * grid.columnBlocks;
+  return grid;
+}
