@@ -42,7 +42,11 @@ FailureOr<RowBlocks> RowBlocks::get(const RowPasses &passes, RowsTilingAttr tili
     return failure();
   }
   SmallVector<Expr> extents = first.compute.getExtents();
-  RowBlocks blocks{first.compute, rowLoops - 2, rowLoops - 1, rowLoops, {}, {}, {}, {}};
+  RowBlocks blocks{first.compute,          rowLoops - 2,
+                   rowLoops - 1,           rowLoops,
+                   tiling.getBlockRows(), tiling.getBlockColumns(),
+                   {},                     {},
+                   {},                     {}};
   blocks.outer = llvm::to_vector(ArrayRef(extents).take_front(rowLoops - 2));
   blocks.rowBlocks = Expr::ceilDiv(extents[blocks.rowLoop], tiling.getBlockRows());
   blocks.columnBlocks = Expr::ceilDiv(extents[blocks.columnLoop], tiling.getBlockColumns());

@@ -10,6 +10,8 @@ namespace freestone::tile {
 struct RowBlocks {
   ComputeOp reduction;
   unsigned rowLoop, columnLoop, reducedLoop;
+  /// Rows and columns of a block.
+  int64_t mostRows, mostColumns;
   /// The loops of matrices, and the number of blocks of a matrix along its rows and columns.
   llvm::SmallVector<sym::Expr> outer;
   sym::Expr rowBlocks, columnBlocks;

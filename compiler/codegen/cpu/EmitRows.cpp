@@ -1,6 +1,5 @@
 #include "compiler/codegen/cpu/EmitRows.h"
 
-#include "compiler/codegen/cpu/EmitRowBlocks.h"
 #include "compiler/codegen/cpu/RowEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,29 +18,32 @@ void RowEmitter::emit() {
     Expr length = getRowLength(result.getDefiningOp<tile::ComputeOp>(), grid.rowExtents.size());
     scratch[result] = emission.takeScratch(tile::getStorageType(type.getElementType()), length);
   }
+  if (blocks)
+    return emitBlocks();
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
 
 void RowEmitter::emitTile(Value tile) {
   Value rowTile = tile;
   if (grid.columns) {
-    Value blocks = emission.getSize(grid.columnBlocks), columns = emission.getSize(*grid.columns);
-    rowTile = emission.divide(tile, blocks);
-    firstColumn = emission.multiply(emission.subtract(tile, emission.multiply(rowTile, blocks)), columns);
-    endColumn = emission.add(firstColumn, columns);
+    Value inRow = emission.getSize(grid.columnBlocks), count = emission.getSize(*grid.columns);
+    rowTile = emission.divide(tile, inRow);
+    firstColumn = emission.multiply(emission.subtract(tile, emission.multiply(rowTile, inRow)), count);
+    endColumn = emission.add(firstColumn, count);
   }
+  auto emitOne = [&](ArrayRef<Value> indices) {
+    rows.assign(1, Row{llvm::to_vector(indices)});
+    emitRows();
+  };
   if (grid.rowExtents.empty())
-    return emitRow();
-  Value rows = emission.getSize(grid.rows), first = emission.multiply(rowTile, rows);
-  Value end = emission.minimum(emission.add(first, rows), emission.getSize(grid.rowCount));
-  emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) {
-    rowIndices = llvm::to_vector(indices);
-    emitRow();
-  });
+    return emitOne({});
+  Value count = emission.getSize(grid.rows), first = emission.multiply(rowTile, count);
+  Value end = emission.minimum(emission.add(first, count), emission.getSize(grid.rowCount));
+  emission.forPoints(first, end, grid.rowExtents, emitOne);
 }
 
-void RowEmitter::emitRow() {
-  computed.clear();
+/// The current rows, side by side.
+void RowEmitter::emitRows() {
   for (unsigned pass = 0; pass < passes.passes; ++pass) {
     emitScalars(pass);
     emitPass(pass);
@@ -54,11 +56,13 @@ void RowEmitter::emitScalars(unsigned before) {
   for (const RowPasses::Entry &entry : passes.entries)
     if (entry.role == RowRole::scalar && entry.pass == before)
       computes.push_back(entry.compute);
-  Elements row;
-  for (ArrayRef<tile::ComputeOp> left = computes; !left.empty();)
-    emitValues(takeTogether(left), row);
-  for (auto &[result, value] : row.computed)
-    computed[result] = value;
+  for (auto [number, row] : llvm::enumerate(rows)) {
+    Elements whole{static_cast<unsigned>(number)};
+    for (ArrayRef<tile::ComputeOp> left = computes; !left.empty();)
+      emitValues(takeTogether(left), whole);
+    for (auto &[result, value] : whole.computed)
+      row.computed[result] = value;
+  }
 }
 
 /// The extents of the loops of a pass over the elements of a row.
@@ -80,31 +84,62 @@ static SmallVector<Expr> getPassLoops(const RowPasses &passes, unsigned number, 
 
 void RowEmitter::emitPass(unsigned number) {
   const tile::RowGrid::Pass &numbers = grid.passes[number];
+  // As many sums as the tiling keeps for one row hide the latency of additions.
   Pass pass{number,
             {},
             getPassLoops(passes, number, grid),
             static_cast<unsigned>(numbers.lanes),
-            static_cast<unsigned>(numbers.vectors)};
-  SmallVector<Value> accumulators;
+            std::max<unsigned>(1, llvm::divideCeil(numbers.vectors, rows.size()))};
+  unsigned accumulators = 0;
   for (const RowPasses::Entry &entry : passes.entries) {
     if (entry.role != RowRole::reduction || entry.pass != number)
       continue;
-    Reduction &reduction = pass.reductions.emplace_back(
-        Reduction{LaneReduction(emission, entry.compute, pass.lanes), static_cast<unsigned>(accumulators.size())});
-    llvm::append_range(accumulators, reduction.lanes.getStart());
+    Reduction &reduction =
+        pass.reductions.emplace_back(Reduction{LaneReduction(emission, entry.compute, pass.lanes), accumulators});
+    accumulators += tile::ComputeOp(reduction.lanes.getCompute()).getNumResults();
   }
-  accumulators = emitLoops(pass, {{}, emission.getConstant(0)}, accumulators);
+  SmallVector<Value> sums = emitLoops(pass, {0, {}, emission.getConstant(0)}, getStart(pass));
 
-  for (Reduction &reduction : pass.reductions) {
-    tile::ComputeOp compute = reduction.lanes.getCompute();
-    LanePoints row = getPoints(compute, {});
-    ArrayRef<Value> kept = ArrayRef(accumulators).slice(reduction.first, compute.getNumResults());
-    SmallVector<Value> results = reduction.lanes.emitResults(row, kept, emission.getSize(pass.extents.back()));
-    for (auto [tensor, value] : llvm::zip_equal(compute.getResults(), results)) {
-      computed[tensor] = value;
-      store(compute, tensor, value, {});
+  for (auto [number, row] : llvm::enumerate(rows))
+    for (Reduction &reduction : pass.reductions) {
+      tile::ComputeOp compute = reduction.lanes.getCompute();
+      Elements whole{static_cast<unsigned>(number)};
+      ArrayRef<Value> kept = ArrayRef(sums).slice(number * accumulators + reduction.first, compute.getNumResults());
+      SmallVector<Value> results =
+          reduction.lanes.emitResults(getPoints(compute, whole), kept, emission.getSize(pass.extents.back()));
+      for (auto [tensor, value] : llvm::zip_equal(compute.getResults(), results)) {
+        row.computed[tensor] = value;
+        store(compute, tensor, value, whole);
+      }
     }
-  }
+}
+
+/// The initial accumulators of a vector of all rows.
+SmallVector<Value> RowEmitter::getStart(Pass &pass) {
+  SmallVector<Value> ofRow, start;
+  for (Reduction &reduction : pass.reductions)
+    llvm::append_range(ofRow, reduction.lanes.getStart());
+  for (size_t row = 0; row < rows.size(); ++row)
+    llvm::append_range(start, ofRow);
+  return start;
+}
+
+/// Combines the accumulators of several vectors side by side, in order.
+SmallVector<Value> RowEmitter::combine(Pass &pass, ValueRange accumulators) {
+  SmallVector<Value> all = llvm::to_vector_of<Value>(accumulators), combined;
+  size_t ofVector = all.size() / pass.sideBySide, ofRow = ofVector / rows.size();
+  for (size_t row = 0; row < rows.size(); ++row)
+    for (Reduction &reduction : pass.reductions) {
+      auto getAccumulators = [&](unsigned vector) {
+        return ArrayRef(all).slice(vector * ofVector + row * ofRow + reduction.first,
+                                   tile::ComputeOp(reduction.lanes.getCompute()).getNumResults());
+      };
+      SmallVector<Value> kept = llvm::to_vector(getAccumulators(0));
+      for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
+        kept = reduction.lanes.emitCombined(kept, getAccumulators(vector));
+      llvm::append_range(combined, kept);
+    }
+  return combined;
 }
 
 /// The remaining loops of a pass; returns the final accumulators.
@@ -165,10 +200,14 @@ SmallVector<Value> RowEmitter::emitSegments(Pass &pass, const Elements &outer, V
   });
 }
 
-RowEmitter::Elements RowEmitter::getElements(const Pass &pass, const Elements &outer, Value column, Value mask) {
-  Elements elements{outer.loops, emission.add(outer.number, column), pass.lanes, mask};
-  elements.loops.push_back(column);
-  return elements;
+/// The elements from a column on, of each row.
+void RowEmitter::addElements(const Pass &pass, const Elements &outer, Value column, Value mask,
+                             SmallVectorImpl<Elements> &vectors) {
+  for (unsigned row = 0; row < rows.size(); ++row) {
+    Elements &elements =
+        vectors.emplace_back(Elements{row, outer.loops, emission.add(outer.number, column), pass.lanes, mask});
+    elements.loops.push_back(column);
+  }
 }
 
 Value RowEmitter::isBehind(Value column, Value other) {
@@ -186,7 +225,7 @@ SmallVector<Value> RowEmitter::emitVectors(Pass &pass, const Elements &outer, Va
   SmallVector<Elements> vectors;
   for (unsigned vector = 0; vector < count; ++vector) {
     Value column = emission.add(loop.getInductionVar(), emission.getConstant(vector * pass.lanes));
-    vectors.push_back(getElements(pass, outer, column, {}));
+    addElements(pass, outer, column, {}, vectors);
   }
   SmallVector<Value> next = emitElements(pass, vectors, loop.getRegionIterArgs());
   // Without accumulators the loop has its terminator already.
@@ -195,28 +234,20 @@ SmallVector<Value> RowEmitter::emitVectors(Pass &pass, const Elements &outer, Va
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
+/// The accumulators of a vector, and those that the vectors beside it begin with.
+SmallVector<Value> RowEmitter::withFurther(Pass &pass, ValueRange accumulators) {
+  SmallVector<Value> all = llvm::to_vector_of<Value>(accumulators), start = getStart(pass);
+  for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
+    llvm::append_range(all, start);
+  return all;
+}
+
 /// Vectors side by side, from the column `from` up to `end`. Their accumulators are combined in order behind them: a
 /// row that is too short for them has none to combine.
 SmallVector<Value> RowEmitter::emitSideBySide(Pass &pass, const Elements &outer, Value from, Value end,
                                               ValueRange accumulators) {
   return emitIf(isBehind(end, from), accumulators, [&] {
-    SmallVector<Value> all = llvm::to_vector_of<Value>(accumulators);
-    for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
-      for (Reduction &reduction : pass.reductions)
-        llvm::append_range(all, reduction.lanes.getStart());
-    all = emitVectors(pass, outer, from, end, pass.sideBySide, all);
-    SmallVector<Value> combined;
-    for (Reduction &reduction : pass.reductions) {
-      auto getAccumulators = [&](unsigned vector) {
-        return ArrayRef(all).slice(vector * accumulators.size() + reduction.first,
-                                   tile::ComputeOp(reduction.lanes.getCompute()).getNumResults());
-      };
-      SmallVector<Value> kept = llvm::to_vector(getAccumulators(0));
-      for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
-        kept = reduction.lanes.emitCombined(kept, getAccumulators(vector));
-      llvm::append_range(combined, kept);
-    }
-    return combined;
+    return combine(pass, emitVectors(pass, outer, from, end, pass.sideBySide, withFurther(pass, accumulators)));
   });
 }
 
@@ -237,7 +268,8 @@ SmallVector<Value> RowEmitter::emitIf(Value condition, ValueRange accumulators,
 }
 
 /// Columns of the innermost loop: whole vectors, several side by side if the tiling says so, then a masked one. Of what
-/// follows on fewer columns than several vectors have, vectors without accumulators are half as many each time.
+/// follows on fewer columns than several vectors have, vectors without accumulators are half as many each time. Blocks
+/// combine what stands side by side behind the rest: they need not ask whether a row is long enough for it.
 SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, Value from, Value to,
                                        ValueRange accumulators) {
   SmallVector<Value> behind = llvm::to_vector_of<Value>(accumulators);
@@ -245,22 +277,37 @@ SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, Value 
     Value width = emission.getConstant(vectors * pass.lanes);
     return emission.add(from, emission.multiply(emission.divide(emission.subtract(to, from), width), width));
   };
+  SmallVector<Value> further;
   if (pass.sideBySide > 1 && !pass.reductions.empty()) {
     Value end = getEnd(pass.sideBySide);
-    behind = emitSideBySide(pass, outer, from, end, behind);
+    if (blocks) {
+      size_t ofVector = behind.size();
+      behind = emitVectors(pass, outer, from, end, pass.sideBySide, withFurther(pass, behind));
+      further.append(behind.begin() + ofVector, behind.end());
+      behind.truncate(ofVector);
+    } else {
+      behind = emitSideBySide(pass, outer, from, end, behind);
+    }
     from = end;
   }
+  auto finish = [&](SmallVector<Value> sums) {
+    if (further.empty())
+      return sums;
+    llvm::append_range(sums, further);
+    return combine(pass, sums);
+  };
   for (unsigned vectors = pass.reductions.empty() ? pass.sideBySide : 1; vectors > 0; vectors /= 2) {
     Value end = pass.lanes == 1 && vectors == 1 ? to : getEnd(vectors);
     behind = emitVectors(pass, outer, from, end, vectors, behind);
     from = end;
   }
   if (pass.lanes == 1)
-    return behind;
-  return emitIf(isBehind(to, from), behind, [&] {
-    Elements last = getElements(pass, outer, from, emission.getTailMask(pass.lanes, emission.subtract(to, from)));
+    return finish(behind);
+  return finish(emitIf(isBehind(to, from), behind, [&] {
+    SmallVector<Elements> last;
+    addElements(pass, outer, from, emission.getTailMask(pass.lanes, emission.subtract(to, from)), last);
     return emitElements(pass, last, behind);
-  });
+  }));
 }
 
 void codegen::emitRows(tile::ProgramOp program, Emission &emission) {
@@ -268,9 +315,10 @@ void codegen::emitRows(tile::ProgramOp program, Emission &emission) {
   if (auto map = program.getTiling<tile::MapTilingAttr>())
     return RowEmitter(emission, tile::getMapPasses(program.getComputes()), tile::RowGrid::get(first, map)).emit();
   auto tiling = program.getTiling<tile::RowsTilingAttr>();
-  if (tiling.hasBlocks())
-    return emitRowBlocks(program, emission);
   std::string why;
-  RowEmitter(emission, *tile::getRowPasses(program, tiling.getRowLoops(), why), tile::RowGrid::get(first, tiling))
-      .emit();
+  RowPasses passes = *tile::getRowPasses(program, tiling.getRowLoops(), why);
+  std::optional<tile::RowBlocks> blocks;
+  if (tiling.hasBlocks())
+    blocks = *tile::RowBlocks::get(passes, tiling, why);
+  RowEmitter(emission, std::move(passes), tile::RowGrid::get(first, tiling), std::move(blocks)).emit();
 }

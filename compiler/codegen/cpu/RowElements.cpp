@@ -21,7 +21,7 @@ LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elemen
   LanePoints points;
   points.lanes = elements.lanes;
   points.mask = elements.mask;
-  for (auto [number, value] : llvm::enumerate(rowIndices)) {
+  for (auto [number, value] : llvm::enumerate(rows[elements.row].indices)) {
     Expr symbol = emission.getPositionSymbol("row" + std::to_string(number));
     points.loops.push_back(symbol);
     points.positions.push_back({symbol, value});
@@ -42,7 +42,7 @@ LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elemen
   SmallVector<Expr> digits;
   Expr rest = symbol;
   unsigned left = points.loops.size();
-  bool isWithin = reducesWithin(compute, rowIndices.size(), /*hasElements=*/true);
+  bool isWithin = reducesWithin(compute, rows[elements.row].indices.size(), /*hasElements=*/true);
   for (unsigned loop = isWithin ? compute.getNumParallel() : compute.getNumLoops(); loop > left; --loop) {
     bool outermost = loop - 1 == left;
     digits.push_back(outermost ? rest : Expr::mod(rest, extents[loop - 1]));
@@ -57,7 +57,7 @@ void RowEmitter::setInputs(BodyVectorizer &body, tile::ComputeOp compute, const 
   for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs())) {
     if (Value value = elements.computed.lookup(input))
       body.set(argument, value);
-    else if (Value value = computed.lookup(input))
+    else if (Value value = rows[elements.row].computed.lookup(input))
       body.set(argument, value);
     else if (scratch.count(input))
       body.set(argument, loadKept(input, elements));
@@ -84,7 +84,8 @@ SmallVector<Value> RowEmitter::emitElements(Pass &pass, MutableArrayRef<Elements
       emitValues(takeTogether(left), vectors);
     return next;
   }
-  // Accumulators of one vector, then of the next one.
+  // Accumulators of one vector, then of the next one; of each, those of one row, then of the next one.
+  Loaded loaded;
   for (auto [number, elements] : llvm::enumerate(vectors)) {
     MutableArrayRef<Value> own =
         MutableArrayRef(next).slice(number * next.size() / vectors.size(), next.size() / vectors.size());
@@ -97,6 +98,10 @@ SmallVector<Value> RowEmitter::emitElements(Pass &pass, MutableArrayRef<Elements
       }
       BodyVectorizer body(emission, compute, getPoints(compute, elements));
       setInputs(body, compute, elements);
+      if (elements.row == 0)
+        loaded.clear();
+      if (blocks)
+        shareLoads(body, elements, loaded);
       MutableArrayRef<Value> kept = own.slice(reduction->first, compute.getNumResults());
       llvm::copy(reduction->lanes.emitStep(body, ArrayRef<Value>(kept), elements.mask), kept.begin());
     }
@@ -217,7 +222,7 @@ bool RowEmitter::canShareValues(unsigned lanes) {
 
 /// Emits them at the first column.
 void RowEmitter::shareValues(const Elements &outer, Value column, unsigned lanes) {
-  Elements point{outer.loops, outer.number};
+  Elements point{outer.row, outer.loops, outer.number};
   point.loops.push_back(column);
   Elements vector = point;
   vector.lanes = lanes;

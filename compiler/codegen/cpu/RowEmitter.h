@@ -2,13 +2,15 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_ROWEMITTER_H
 
 #include "compiler/codegen/cpu/LaneReduction.h"
+#include "compiler/plan/RowBlocks.h"
 #include "compiler/plan/RowGrid.h"
-#include "compiler/plan/RowPasses.h"
 
 namespace freestone::codegen {
 
 /// Neighbouring elements of a row that are computed as one vector.
 struct RowElements {
+  /// The number of their row among the current ones.
+  unsigned row = 0;
   /// The loop positions of lane 0.
   llvm::SmallVector<mlir::Value> loops;
   /// Lane 0's number in the row.
@@ -20,12 +22,14 @@ struct RowElements {
 };
 
 /// Emits computes row by row, in passes over the elements of a row: those of reductions along memory, and the single
-/// one of maps. In two files: rows, passes and their loops; the bodies at some elements.
+/// one of maps. Blocks of neighbouring rows, each with one result, are computed together and share what they load. In
+/// three files: rows, passes and their loops; the bodies at some elements; blocks.
 class RowEmitter {
 public:
-  RowEmitter(Emission &emission, tile::RowPasses passes, tile::RowGrid grid)
+  RowEmitter(Emission &emission, tile::RowPasses passes, tile::RowGrid grid,
+             std::optional<tile::RowBlocks> blocks = std::nullopt)
       : emission(emission), builder(emission.builder), location(emission.location), passes(std::move(passes)),
-        grid(std::move(grid)) {}
+        grid(std::move(grid)), blocks(std::move(blocks)) {}
 
   void emit();
 
@@ -49,9 +53,15 @@ private:
 
   using Elements = RowElements;
 
+  struct Row {
+    llvm::SmallVector<mlir::Value> indices;
+    /// Values of the whole row.
+    llvm::DenseMap<mlir::Value, mlir::Value> computed{};
+  };
+
   // Rows, passes and their loops.
   void emitTile(mlir::Value tile);
-  void emitRow();
+  void emitRows();
   void emitScalars(unsigned before);
   void emitPass(unsigned number);
   llvm::SmallVector<mlir::Value> emitLoops(Pass &pass, Elements outer, mlir::ValueRange accumulators);
@@ -62,16 +72,18 @@ private:
                                              unsigned count, mlir::ValueRange accumulators);
   llvm::SmallVector<mlir::Value> emitSideBySide(Pass &pass, const Elements &outer, mlir::Value from, mlir::Value end,
                                                 mlir::ValueRange accumulators);
+  llvm::SmallVector<mlir::Value> getStart(Pass &pass);
+  llvm::SmallVector<mlir::Value> withFurther(Pass &pass, mlir::ValueRange accumulators);
+  llvm::SmallVector<mlir::Value> combine(Pass &pass, mlir::ValueRange accumulators);
   llvm::SmallVector<mlir::Value> emitIf(mlir::Value condition, mlir::ValueRange accumulators,
                                         llvm::function_ref<llvm::SmallVector<mlir::Value>()> update);
   mlir::Value isBehind(mlir::Value column, mlir::Value other);
-  Elements getElements(const Pass &pass, const Elements &outer, mlir::Value column, mlir::Value mask);
+  void addElements(const Pass &pass, const Elements &outer, mlir::Value column, mlir::Value mask,
+                   llvm::SmallVectorImpl<Elements> &vectors);
 
   // Bodies at some elements.
   llvm::SmallVector<mlir::Value> emitElements(Pass &pass, llvm::MutableArrayRef<Elements> vectors,
                                               mlir::ValueRange accumulators);
-  void emitReduction(Pass &pass, tile::ComputeOp compute, Elements &elements,
-                     llvm::SmallVectorImpl<mlir::Value> &accumulators);
   llvm::ArrayRef<tile::ComputeOp> takeTogether(llvm::ArrayRef<tile::ComputeOp> &left);
   void emitValues(llvm::ArrayRef<tile::ComputeOp> together, llvm::MutableArrayRef<Elements> vectors);
   void emitMap(tile::ComputeOp compute, llvm::MutableArrayRef<Elements> vectors);
@@ -87,16 +99,30 @@ private:
   void keep(mlir::Value result, mlir::Value value, const Elements &elements);
   mlir::Value loadKept(mlir::Value result, const Elements &elements);
 
+  // Blocks of rows and columns of results.
+  /// Vectors of operands by their number, and by the row and column of results that they depend on.
+  using Loaded = llvm::DenseMap<std::pair<unsigned, unsigned>, mlir::Value>;
+  void emitBlocks();
+  void emitBlock(llvm::ArrayRef<mlir::Value> matrix, mlir::Value rowBlock, mlir::Value columnBlock);
+  void emitBranch(mlir::Value isWhole, llvm::function_ref<void()> whole, llvm::function_ref<void()> rest);
+  void placeColumns(llvm::ArrayRef<mlir::Value> matrix, mlir::Value isNew);
+  void shareLoads(BodyVectorizer &body, const Elements &elements, Loaded &loaded);
+  mlir::Value loadColumn(const Elements &elements);
+  bool dependsOnLoop(unsigned input, unsigned loop);
+
   Emission &emission;
   mlir::OpBuilder &builder;
   mlir::Location location;
   tile::RowPasses passes;
   tile::RowGrid grid;
-  /// Indices of the current row, and the columns of the tile.
-  llvm::SmallVector<mlir::Value> rowIndices;
+  std::optional<tile::RowBlocks> blocks;
+  /// The current row, or those of a block, row-major in so many columns.
+  llvm::SmallVector<Row> rows;
+  int64_t columnsOfBlock = 1;
+  /// The columns of the tile.
   mlir::Value firstColumn, endColumn;
-  /// Values of the row.
-  llvm::DenseMap<mlir::Value, mlir::Value> computed;
+  /// The copy of the packed operand; the columns to read: of the copy or in place, and elements from one to the next.
+  mlir::Value copy, columns, pitch;
   /// The memory of values that later passes read.
   llvm::DenseMap<mlir::Value, mlir::Value> scratch;
   /// Values that the columns of a row share, and what holds in the current segment of columns.
