@@ -5,7 +5,6 @@
 #include "compiler/codegen/cpu/EmitConvolution.h"
 #include "compiler/codegen/cpu/EmitOpaque.h"
 #include "compiler/codegen/cpu/EmitRows.h"
-#include "compiler/codegen/cpu/EmitTransposition.h"
 #include "compiler/codegen/cpu/EmitTree.h"
 #include "compiler/codegen/cpu/EmitWeightGradient.h"
 #include "compiler/codegen/cpu/EmitWindow.h"
@@ -139,8 +138,8 @@ private:
                           .Case([](tile::ConvolutionTilingAttr) { return codegen::emitConvolution; })
                           .Case([](tile::WeightGradientTilingAttr) { return codegen::emitWeightGradient; })
                           .Case([](tile::WindowTilingAttr) { return codegen::emitWindow; })
-                          .Case([](tile::TranspositionTilingAttr) { return codegen::emitTransposition; })
-                          .Case<tile::RowsTilingAttr, tile::MapTilingAttr>([](Attribute) { return codegen::emitRows; })
+                          .Case<tile::RowsTilingAttr, tile::MapTilingAttr, tile::TranspositionTilingAttr>(
+                              [](Attribute) { return codegen::emitRows; })
                           .Case([](tile::TreeTilingAttr) { return codegen::emitTree; })
                           .Case([](tile::OpaqueTilingAttr) { return codegen::emitOpaque; });
     codegen::Emission emission(builder, program, name);

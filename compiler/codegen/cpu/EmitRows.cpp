@@ -20,6 +20,8 @@ void RowEmitter::emit() {
   }
   if (blocks)
     return emitBlocks();
+  if (squares)
+    return emitSquares();
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
 
@@ -314,6 +316,8 @@ void codegen::emitRows(tile::ProgramOp program, Emission &emission) {
   tile::ComputeOp first = program.getComputes().front();
   if (auto map = program.getTiling<tile::MapTilingAttr>())
     return RowEmitter(emission, tile::getMapPasses(program.getComputes()), tile::RowGrid::get(first, map)).emit();
+  if (auto transposition = program.getTiling<tile::TranspositionTilingAttr>())
+    return RowEmitter(emission, tile::getMapPasses(program.getComputes()), transposition).emit();
   auto tiling = program.getTiling<tile::RowsTilingAttr>();
   std::string why;
   RowPasses passes = *tile::getRowPasses(program, tiling.getRowLoops(), why);

@@ -11,7 +11,9 @@ namespace freestone::codegen {
 /// need again.
 ///
 /// A map is a single pass, of computes over the same parallel loops, each of which reads the others' results at the same
-/// point. Other reductions than along the row run within a point (pooling, sums over leading axes).
+/// point. Other reductions than along the row run within a point (pooling, sums over leading axes). Where operands are
+/// contiguous along another loop than the results (see `#tile.transposition`), squares of rows and columns are computed
+/// at once.
 void emitRows(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

@@ -36,7 +36,7 @@ LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elemen
   Expr symbol = emission.getPositionSymbol("column");
   points.positions.push_back({symbol, elements.loops.back()});
   if (elements.lanes > 1)
-    points.lane = symbol;
+    points.lane = elements.along ? points.loops[*elements.along] : symbol;
   // The column counts the elements of all remaining loops but those of reductions within an element.
   SmallVector<Expr> extents = compute.getExtents();
   SmallVector<Expr> digits;
@@ -55,7 +55,9 @@ LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elemen
 
 void RowEmitter::setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements) {
   for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs())) {
-    if (Value value = elements.computed.lookup(input))
+    if (Value value = elements.computed.lookup(argument))
+      body.set(argument, value);
+    else if (Value value = elements.computed.lookup(input))
       body.set(argument, value);
     else if (Value value = rows[elements.row].computed.lookup(input))
       body.set(argument, value);

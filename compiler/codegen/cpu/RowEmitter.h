@@ -4,6 +4,7 @@
 #include "compiler/codegen/cpu/LaneReduction.h"
 #include "compiler/plan/RowBlocks.h"
 #include "compiler/plan/RowGrid.h"
+#include "compiler/plan/TranspositionTiles.h"
 
 namespace freestone::codegen {
 
@@ -17,19 +18,26 @@ struct RowElements {
   mlir::Value number;
   unsigned lanes = 1;
   mlir::Value mask = {};
-  /// Values computed there.
+  /// The loop that lanes run along, if not the innermost one.
+  std::optional<unsigned> along = {};
+  /// Values computed there, and operands of bodies that are loaded already.
   llvm::DenseMap<mlir::Value, mlir::Value> computed{};
 };
 
 /// Emits computes row by row, in passes over the elements of a row: those of reductions along memory, and the single
-/// one of maps. Blocks of neighbouring rows, each with one result, are computed together and share what they load. In
-/// three files: rows, passes and their loops; the bodies at some elements; blocks.
+/// one of maps. Blocks of neighbouring rows, each with one result, are computed together and share what they load; so
+/// do maps whose operands are contiguous across the rows. In four files: rows, passes and their loops; the bodies at
+/// some elements; blocks; squares of rows and columns.
 class RowEmitter {
 public:
   RowEmitter(Emission &emission, tile::RowPasses passes, tile::RowGrid grid,
              std::optional<tile::RowBlocks> blocks = std::nullopt)
       : emission(emission), builder(emission.builder), location(emission.location), passes(std::move(passes)),
         grid(std::move(grid)), blocks(std::move(blocks)) {}
+  /// Of a map in squares.
+  RowEmitter(Emission &emission, tile::RowPasses passes, tile::TranspositionTilingAttr squares)
+      : emission(emission), builder(emission.builder), location(emission.location), passes(std::move(passes)),
+        squares(squares) {}
 
   void emit();
 
@@ -110,12 +118,29 @@ private:
   mlir::Value loadColumn(const Elements &elements);
   bool dependsOnLoop(unsigned input, unsigned loop);
 
+  // Squares of rows and columns.
+  /// The first row and column of a square. For a partial one, also the rows and columns left in the tile; else null.
+  struct Square {
+    mlir::Value row, column;
+    mlir::Value rowsLeft, columnsLeft;
+  };
+  void emitSquares();
+  void forSquares(mlir::Value fromRow, mlir::Value toRow, mlir::Value fromColumn, mlir::Value toColumn,
+                  llvm::function_ref<void(const Square &)> body);
+  void emitTransposed(const Square &square);
+  llvm::SmallVector<mlir::Value> transposeOperand(tile::ComputeOp compute, unsigned input, const Square &square);
+  void emitInterleaved(const Square &square);
+  void storeInterleaved(mlir::Value memory, graph::TensorType type, llvm::ArrayRef<mlir::Value> columns,
+                        const Square &square);
+  mlir::Value isBelow(int64_t number, mlir::Value left);
+
   Emission &emission;
   mlir::OpBuilder &builder;
   mlir::Location location;
   tile::RowPasses passes;
   tile::RowGrid grid;
   std::optional<tile::RowBlocks> blocks;
+  tile::TranspositionTilingAttr squares;
   /// The current row, or those of a block, row-major in so many columns.
   llvm::SmallVector<Row> rows;
   int64_t columnsOfBlock = 1;
