@@ -70,7 +70,7 @@ static bool unrolls(const WindowProblem &problem, int64_t channels) {
 
 /// By the capacities of the device alone: rows of any width; the copy takes half of L1, the rest is for other operands
 /// and results.
-static WindowShares getPlainShares(const WindowProblem &problem, const DeviceDescription &device, bool shareRows) {
+static WindowShares getPlainWindow(const WindowProblem &problem, const DeviceDescription &device, bool shareRows) {
   auto [channels, sums] = getBlock(problem, device);
   return {.channels = channels,
           .rows = problem.sizes.hasRows ? sums : 1,
@@ -84,7 +84,7 @@ static WindowShares getPlainShares(const WindowProblem &problem, const DeviceDes
 SmallVector<WindowShares> tile::constructWindow(ArrayRef<WindowProblem> problems, const DeviceDescription &device,
                                                 bool shareRows) {
   DeviceRates rates = DeviceRates::get(device);
-  WindowShares plain = getPlainShares(problems.front(), device, shareRows);
+  WindowShares plain = getPlainWindow(problems.front(), device, shareRows);
   int64_t sums = getBlock(problems.front(), device).second;
   bool hasRows = problems.front().sizes.hasRows;
   SmallVector<std::pair<double, WindowShares>> candidates;
@@ -115,7 +115,7 @@ WindowTilingAttr tile::tileWindow(WindowForm &form, ArrayRef<WindowProblem> prob
                                   bool shareRows, bool construct) {
   shareRows &= form.getNumTaps().isConstant();
   WindowShares shares = construct ? constructWindow(problems, device, shareRows).front()
-                                  : getPlainShares(problems.front(), device, shareRows);
+                                  : getPlainWindow(problems.front(), device, shareRows);
   return WindowTilingAttr::get(form.compute.getContext(), shares.channels, shares.rows, shares.vectors, shares.lanes,
                                shares.pixels, shares.copy, shares.unroll);
 }
