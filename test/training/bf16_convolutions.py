@@ -3,7 +3,7 @@
 Two convolutions of small integers and a loss whose gradient is -1, 0 or 1 times a number, so that sums are exact in
 whatever order, and rounded to bf16 alike. One step of gradient descent tells the gradients of both kernels, that of the
 first through the picture of the second; they are numpy's in fp64. Strides, borders, dilation, odd sizes, one dimension and
-several blocks of sums; compiled once for any batch, on one to three workers; by tiles of AMX and by vectors where the machine
+several blocks and parts of sums; compiled once for any batch, on one to three workers; by tiles of AMX and by vectors where the machine
 has them, and by f32.
 """
 
@@ -21,7 +21,9 @@ CASES = [((13, 19, 23), (20, 3, 3), {"pads": [1] * 4}, (24, 3, 3), {"pads": [1] 
          ((3, 33, 30), (36, 7, 7), {"pads": [3] * 4, "strides": [2, 2]}, (8, 5, 3), {"pads": [2, 1, 4, 1], "dilations": [2, 1]}),
          ((70, 15, 14), (40, 1, 1), {"strides": [2, 2]}, (20, 3, 3), {"pads": [1] * 4, "strides": [2, 2]}),
          ((24, 45, 50), (33, 3, 3), {}, (28, 1, 3), {"pads": [0, 1, 0, 1]}),
-         ((9, 130), (40, 5), {"pads": [2, 2]}, (16, 3), {"pads": [0, 2], "strides": [2]})]
+         ((9, 130), (40, 5), {"pads": [2, 2]}, (16, 3), {"pads": [0, 2], "strides": [2]}),
+         # Sums over pictures are split, and nothing is left over.
+         ((16, 40, 48), (24, 1, 1), {"strides": [2, 2]}, (5, 1, 1), {})]
 VECTORS = "x86-64-v4,+avx512bf16"
 
 
