@@ -91,9 +91,18 @@ Value ContractionEmitter::emitRun(Value tile) {
   Value rowsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, tile, emission.begin),
                                          compare(arith::CmpIPredicate::eq, inRow, zero));
   rowsAreNew = select(keepsRows, rowsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
+  endOfNew = getEndOfNew();
   beginRun();
   emission.forRange(zero, depthBlocks, 1, [&](Value block) { emitBlock(block); });
   return count;
+}
+
+/// Where columns stay packed, those are not new whose tile in the row block before is this worker's.
+Value ContractionEmitter::getEndOfNew() {
+  Value others = emission.subtract(emission.add(emission.begin, panelsHere), firstTile);
+  Value end = emission.add(firstColumn, emission.multiply(others, emission.getConstant(width)));
+  Value isLater = compare(arith::CmpIPredicate::sgt, rowBlock, emission.getConstant(0));
+  return select(conjoin(keepsColumns, isLater), end, lastColumn);
 }
 
 void ContractionEmitter::emitBlock(Value block) {

@@ -76,6 +76,8 @@ protected:
   mlir::Value firstTile, rowBlock, firstOfGroup, panelsHere;
   PackedBlock rows;
   mlir::Value firstColumn, lastColumn;
+  /// Columns before it still have to be packed by this worker.
+  mlir::Value endOfNew;
 
 private:
   void groupPanels(mlir::Value rowBlocks);
@@ -83,6 +85,7 @@ private:
   void emitBlock(mlir::Value block);
   void emitPanelEpilogue(mlir::Value panel, const PackedBlock &columns);
   mlir::Value getStep(mlir::Value total, mlir::Value blocks, int64_t unit);
+  mlir::Value getEndOfNew();
 
   /// The panels that stay packed together, all if none do, and the tiles of all of their row blocks.
   mlir::Value panelsOfGroup, tilesOfGroup;

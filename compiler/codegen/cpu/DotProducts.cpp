@@ -75,16 +75,11 @@ void DotProductEmitter::multiplyBlock(const PackedBlock &at, Value block, Value 
   });
 }
 
-/// Packs the first panels of a run: those whose tile in the row block before is not this worker's.
+/// Packs the first panels of a run, which are new.
 void DotProductEmitter::packColumns(PackedBlock columns, Value block, Value start, Value pitch) {
   Value zero = emission.getConstant(0);
-  Value others = emission.subtract(emission.add(emission.begin, panelsHere), firstTile);
-  Value isFirst = compare(arith::CmpIPredicate::eq, rowBlock, zero);
-  Value areKept = conjoin(
-      keepsColumns, compare(arith::CmpIPredicate::eq, isFirst, arith::ConstantIntOp::create(builder, location, 0, 1)));
-  Value all = emission.subtract(lastColumn, firstColumn);
   columns.first = firstColumn;
-  columns.count = emission.minimum(all, select(areKept, emission.multiply(others, emission.getConstant(width)), all));
+  columns.count = emission.subtract(emission.minimum(lastColumn, endOfNew), firstColumn);
   emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] {
     Value groups = countGroups(columns);
     packDotProductPanels(emission, form, layout, points, columns, groups, packedColumns, start, pitch);

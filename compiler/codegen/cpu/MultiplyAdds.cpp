@@ -36,7 +36,7 @@ private:
   RowsAhead getStored(const tile::StreamedInput &input, Value column, Value step);
   std::pair<Value, Value> getNext(const PackedBlock &columns, Value block);
   Value getLinear(unsigned input, Value column, Value step);
-  Value areColumnsNew(Value column);
+  Value areColumnsNew(Value column) { return compare(arith::CmpIPredicate::slt, column, endOfNew); }
   /// Whether few rows of A may be updates of a run's results at once, which must then be in place.
   bool mayUpdate() { return streamedInput && directStride; }
 
@@ -101,16 +101,6 @@ void MultiplyAddEmitter::beginRun() { height = getBlockHeight(emission, rows.cou
 
 void MultiplyAddEmitter::packRowsOf(const PackedBlock &block, Value start) {
   packRows(emission, form, points, block, packedRows, start, height, tiles.kernel.getRows());
-}
-
-/// Whether this worker still has to pack a panel of the run: unless it computed the tile of the same columns in the row
-/// block before.
-Value MultiplyAddEmitter::areColumnsNew(Value column) {
-  Value number = emission.divide(emission.subtract(column, firstColumn), emission.getConstant(width));
-  Value above = emission.subtract(emission.add(firstTile, number), panelsHere);
-  Value begins = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::slt, above, emission.begin),
-                                      compare(arith::CmpIPredicate::eq, rowBlock, emission.getConstant(0)));
-  return select(keepsColumns, begins, arith::ConstantIntOp::create(builder, location, 1, 1));
 }
 
 void MultiplyAddEmitter::multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) {
