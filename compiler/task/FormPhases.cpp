@@ -291,7 +291,8 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
   return success();
 }
 
-/// Lets symbols bound by phases refer to the buffers of their values, now that all buffers exist.
+/// Lets symbols bound by phases refer to the buffers of their values, now that all buffers exist. What no size needs is no
+/// symbol, and then bound by no phase.
 void PhaseFormer::setRuntimeSymbols() {
   if (counts.empty())
     return;
@@ -299,7 +300,9 @@ void PhaseFormer::setRuntimeSymbols() {
   for (auto [number, buffer] : llvm::enumerate(program.getBuffers()))
     numbers[buffer.getBuffer()] = number;
   SmallVector<Attribute> symbols;
+  llvm::SmallDenseSet<StringAttr> names;
   for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>()) {
+    names.insert(builder.getStringAttr(symbol.getName()));
     Value count = counts.lookup(builder.getStringAttr(symbol.getName()));
     symbols.push_back(!count ? symbol
                              : SymbolAttr::get(builder.getContext(), symbol.getName(), symbol.getSource(),
@@ -308,6 +311,9 @@ void PhaseFormer::setRuntimeSymbols() {
                                                symbol.getBound()));
   }
   program.setSymbolsAttr(builder.getArrayAttr(symbols));
+  for (PhaseOp phase : program.getPhases())
+    if (StringAttr bound = phase.getBindsAttr(); bound && !names.contains(bound))
+      phase.removeBindsAttr();
 }
 
 namespace {

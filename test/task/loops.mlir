@@ -129,3 +129,17 @@ func.func @grown(%x: !graph.tensor<[n], f32> {graph.name = "x"}) -> (!graph.tens
       : (!graph.tensor<[], i64>, !graph.tensor<[n], f32>, !graph.tensor<[n], f32>) -> (!graph.tensor<[], i64>, !graph.tensor<[7*n], f32>)
   return %r#1 : !graph.tensor<[7*n], f32>
 }
+
+// A value that no size needs binds nothing.
+// CHECK-LABEL: task.program @unneeded symbols [#task.symbol<"n"
+// CHECK-NOT:     binds
+// CHECK:         task.phase {{.*}} after all [] same [] {
+func.func @unneeded(%x: !graph.tensor<[n], i64> {graph.name = "x"}, %c: !graph.tensor<[], i64> {graph.name = "c"}) -> (!graph.tensor<[], i64> {graph.name = "y"}) {
+  %bound = tile.opaque [1] ins(%c) attributes {binds = "nothing"} {
+  ^bb0(%t: index, %in: memref<?xi64>, %out: memref<?xi64>):
+    %v = memref.load %in[%t] : memref<?xi64>
+    memref.store %v, %out[%t] : memref<?xi64>
+    tile.yield
+  } : (!graph.tensor<[], i64>) -> !graph.tensor<[], i64>
+  return %bound : !graph.tensor<[], i64>
+}
