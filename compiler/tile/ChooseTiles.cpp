@@ -68,21 +68,25 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     return tiling;
   }
 
-  /// The tiling of a chain: how its stages are connected, in runs that compute most, and the tiling of each in a tile.
+  /// The tiling of a chain: how its stages are connected in typical runs, and the tiling of each in a tile.
   /// Null if there is none for a stage.
   FailureOr<Attribute> chooseForStages(const tile::ChainForm &form, tile::ProgramOp program,
                                        const DeviceDescription &device) {
     tile::TypicalRuns runs(program);
-    const tile::ChainStage &last = form.stages.back();
-    SmallVector<int64_t> computed = runs.evaluate(last.getNumImages() * last.getRows() * last.getPixels());
-    size_t number = llvm::max_element(computed) - computed.begin();
-    llvm::StringMap<int64_t> sizes;
+    SmallVector<llvm::StringMap<int64_t>> sizes(runs.evaluate(sym::Expr::constant(&getContext(), 1)).size());
     for (StringAttr symbol : program.getSymbols())
-      sizes[symbol.getValue()] = runs.evaluate(sym::Expr::symbol(symbol))[number];
-    tile::ChainCost cost = tile::chooseEdges(form, device, [&](sym::Expr size) {
-      auto known = [&](StringRef symbol) { return std::optional(sizes.lookup(symbol)); };
-      return double(size.evaluate(known).value_or(std::numeric_limits<int64_t>::max()));
+      for (auto [ofRun, value] : llvm::zip_equal(sizes, runs.evaluate(sym::Expr::symbol(symbol))))
+        ofRun[symbol.getValue()] = value;
+    auto evaluators = llvm::map_to_vector(sizes, [](const llvm::StringMap<int64_t> &ofRun) {
+      return [values = &ofRun](sym::Expr size) {
+        auto known = [&](StringRef symbol) { return std::optional(values->lookup(symbol)); };
+        return double(size.evaluate(known).value_or(std::numeric_limits<int64_t>::max()));
+      };
     });
+    // Tiles of whole rows are few: more workers than the device has would ask for rows that registers do not fill.
+    SmallVector<int64_t> workers = tile::getWorkersOfRuns(device.units);
+    llvm::erase_if(workers, [&](int64_t count) { return count > std::max<int64_t>(2, device.units); });
+    tile::ChainCost cost = tile::chooseEdges(form, device, llvm::to_vector_of<tile::SizesOfRun>(evaluators), workers);
     FailureOr<SmallVector<tile::StageProgram>> stages = tile::makeStages(form, program);
     if (failed(stages))
       return failure();

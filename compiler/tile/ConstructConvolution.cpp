@@ -9,9 +9,6 @@ using namespace freestone;
 using namespace freestone::tile;
 using llvm::divideCeil;
 
-/// Numbers of workers that a run may have, which is not known before.
-static constexpr int64_t workersOfRuns[] = {1, 2, 4, 8};
-
 static void sortUnique(llvm::SmallVector<int64_t> &values) {
   llvm::sort(values);
   values.erase(llvm::unique(values), values.end());
@@ -162,6 +159,7 @@ private:
 llvm::SmallVector<ConvolutionCandidate> tile::constructConvolution(llvm::ArrayRef<ConvolutionProblem> problems,
                                                                    const DeviceRates &rates, bool isStage) {
   llvm::SmallVector<ConvolutionCandidate> candidates = Construction(problems, rates, isStage).get();
+  llvm::SmallVector<int64_t> workersOfRuns = getWorkersOfRuns(rates.units);
   for (const ConvolutionProblem &problem : problems) {
     // Many candidates are the same at small sizes.
     std::map<ConvolutionSteps, double> known;
@@ -174,7 +172,7 @@ llvm::SmallVector<ConvolutionCandidate> tile::constructConvolution(llvm::ArrayRe
         cost->second = std::log(estimateConvolution(problem, candidate.shares, rates, 1).getTotal());
         if (!isStage)
           for (int64_t workers : workersOfRuns)
-            cost->second += std::log(getBusiest(problem, blocks, workers)) / double(std::size(workersOfRuns));
+            cost->second += std::log(getBusiest(problem, blocks, workers)) / double(workersOfRuns.size());
       }
       costs.push_back(cost->second);
       least = std::min(least, cost->second);

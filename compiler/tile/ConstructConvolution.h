@@ -12,7 +12,7 @@ struct ConvolutionCandidate {
   /// In the order of construction; the first of equals is the better one.
   size_t number = 0;
   /// The mean square of the logarithms of the predicted times relative to the best candidates' of each problem: each is
-  /// the mean of those of 1, 2, 4 and 8 workers.
+  /// the mean of those of some numbers of workers.
   double cost = 0;
 };
 

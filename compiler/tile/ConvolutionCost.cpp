@@ -11,7 +11,7 @@ using llvm::divideCeil;
 static constexpr double copiedRow = 6, interleavedVector = 4;
 /// Cycles of a vector of sums that is transposed and stored, and of one at the end of pixels or channels, which goes
 /// through scratch.
-static constexpr double storedSum = 3, storedPart = 8;
+static constexpr double storedSum = 3, storedPart = 16;
 /// Cycles of a vector of values that the picture is transformed to, of one of the products that is transformed back;
 /// and those of a call.
 static constexpr double transformedValue = 4.5, transformedProduct = 3, callOfTransform = 40;

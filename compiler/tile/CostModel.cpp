@@ -71,6 +71,15 @@ struct TilingOfProblem {
 
 } // namespace
 
+llvm::SmallVector<int64_t> tile::getWorkersOfRuns(int64_t units) {
+  // The machine that compiles may be a small one; more than so many workers change no choice.
+  int64_t most = std::clamp<int64_t>(units, 4, 16);
+  llvm::SmallVector<int64_t> workers = {1};
+  while (workers.back() * 2 <= most)
+    workers.push_back(workers.back() * 2);
+  return workers;
+}
+
 double tile::getMissingPart(double bytes, double fits, double most) {
   return std::clamp((bytes - fits) / (most - fits), 0.0, 1.0);
 }

@@ -20,6 +20,9 @@ struct DeviceRates {
   static DeviceRates get(const DeviceDescription &device);
 };
 
+/// Numbers of workers that a run on a device with so many units may have, which is not known before: powers of two.
+llvm::SmallVector<int64_t> getWorkersOfRuns(int64_t units);
+
 /// Bytes of a page, and the pages that the first level of a TLB translates.
 inline constexpr int64_t pageBytes = 4096, pagesAtOnce = 64;
 /// Bytes that a cache fetches at once.

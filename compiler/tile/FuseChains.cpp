@@ -245,7 +245,10 @@ std::optional<double> FuseChains::getSaving(ArrayRef<unsigned> segment) {
   for (unsigned edge = 0; edge + 1 < segment.size(); ++edge)
     apart += getSecondsApart(double(sizes->getBytes(cast<graph::TensorType>(form->getIntermediate(edge).getType()))),
                              *device);
-  return apart - chooseEdges(*form, *device, valueOf).seconds;
+  SizesOfRun run = valueOf;
+  // With more workers than that, operators apart leave some idle too.
+  int64_t workers = std::min(16u, device->units);
+  return apart - chooseEdges(*form, *device, run, workers).seconds;
 }
 
 /// Cuts a line of units, each of which reads the one before, into the chains that save most.

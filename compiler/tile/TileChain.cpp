@@ -5,6 +5,7 @@
 #include "compiler/plan/Traffic.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/TileWindow.h"
+#include "llvm/ADT/SetVector.h"
 #include <cmath>
 
 using namespace mlir;
@@ -16,6 +17,8 @@ using sym::Expr;
 static constexpr double exposed = 0.5;
 /// Of a stage in a tile: its call, offsets of taps, and the scratch that it clears.
 static constexpr double secondsOfCall = 0.5e-6;
+/// The part of their peak that windows in registers reach.
+static constexpr double partOfWindows = 0.35;
 /// The part of their peak that micro-kernels and what follows on their elements reach together.
 static constexpr double partOfPeak = 0.5;
 
@@ -43,27 +46,37 @@ static double countPoints(const ChainStage &stage, llvm::function_ref<double(Exp
   return valueOf(getNumPoints(anchor.getExtents(), anchor.getContext()));
 }
 
-/// Rows of the last stage that the last window among the stages computes together in registers.
-static int64_t getRowUnit(const ChainForm &form, const DeviceDescription &device,
-                          llvm::function_ref<double(Expr)> valueOf) {
-  int64_t scale = 1;
-  for (const ChainStage &stage : llvm::reverse(form.stages)) {
+/// Rows that each stage computes together in registers: of windows, else one.
+static SmallVector<int64_t> getRegisterRows(const ChainForm &form, const DeviceDescription &device,
+                                            SizesOfRun valueOf) {
+  SmallVector<int64_t> rows;
+  for (const ChainStage &stage : form.stages) {
+    rows.push_back(1);
     std::optional<WindowForm> window = WindowForm::get(stage.getAnchor());
-    if (window && isWindowInRegisters(*window)) {
-      WindowProblem problem = getWindowProblem(
-          *window, device, [&](Expr size) { return int64_t(std::min(valueOf(size), double(TypicalRuns::most))); });
-      return std::max<int64_t>(1, constructWindow(problem, device, /*shareRows=*/true).front().rows / scale);
-    }
+    if (!window || !isWindowInRegisters(*window))
+      continue;
+    WindowProblem problem = getWindowProblem(
+        *window, device, [&](Expr size) { return int64_t(std::min(valueOf(size), double(TypicalRuns::most))); });
+    rows.back() = constructWindow(problem, device, /*shareRows=*/true).front().rows;
+  }
+  return rows;
+}
+
+/// Rows of the last stage for which the last window among the stages fills its registers.
+static int64_t getRowUnit(const ChainForm &form, ArrayRef<int64_t> registerRows) {
+  int64_t scale = 1;
+  for (auto [stage, rows] : llvm::reverse(llvm::zip_equal(form.stages, registerRows))) {
+    if (rows > 1)
+      return std::max<int64_t>(1, rows / scale);
     scale *= stage.stride;
   }
   return 1;
 }
 
-/// The seconds for which workers, all together, have no tile of a single picture, where pictures are counted by a run.
-static double getIdleSeconds(const ChainForm &form, const ChainTiles &tiles, const DeviceDescription &device,
-                             llvm::function_ref<double(Expr)> valueOf) {
-  // With more workers than that, operators apart leave some idle too.
-  double workers = std::min(16u, device.units);
+/// The seconds for which workers, all together, have no tile of a single picture, where pictures are counted by a run:
+/// the mean for several numbers of workers.
+static double getIdleSeconds(const ChainForm &form, const ChainTiles &tiles, ArrayRef<int64_t> workers,
+                             const DeviceDescription &device, llvm::function_ref<double(Expr)> valueOf) {
   llvm::SetVector<StringAttr> ofImages;
   form.stages.back().getNumImages().collectSymbols(ofImages);
   auto valueOfOne = [&](Expr size) {
@@ -75,13 +88,19 @@ static double getIdleSeconds(const ChainForm &form, const ChainTiles &tiles, con
   double points = 0, number = std::max(1.0, valueOfOne(tiles.tiles));
   for (const ChainStage &stage : form.stages)
     points += countPoints(stage, valueOfOne);
-  double turns = std::ceil(number / workers);
-  return (workers * turns / number - 1) * points / (partOfPeak * device.getMultiplyAdds(32));
+  // The busiest worker has whole tiles.
+  double busiest = 0, rows = valueOfOne(form.stages.back().getRows()), step = valueOfOne(tiles.rowStep);
+  for (int64_t count : workers) {
+    double ofWorker = std::min(rows, std::ceil(number / double(count)) * step);
+    busiest += ofWorker * double(count) / std::max(1.0, rows) / double(workers.size());
+  }
+  return (busiest - 1) * points / (partOfPeak * device.getMultiplyAdds(32));
 }
 
 /// The cost of a chain with all edges at one level; rows are kept where that is faster than to compute them again.
 static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, int64_t leastTiles,
-                          const DeviceDescription &device, llvm::function_ref<double(Expr)> valueOf) {
+                          ArrayRef<int64_t> workers, ArrayRef<int64_t> registerRows, const DeviceDescription &device,
+                          SizesOfRun valueOf) {
   ChainCost cost;
   size_t count = form.stages.size() - 1;
   MLIRContext *context = ComputeOp(form.stages.front().getAnchor()).getContext();
@@ -100,7 +119,7 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
   ChainTiles tiles = ChainTiles::get(form, cost.edges, cost.rowUnit, cost.leastTiles);
   double step = std::max(1.0, std::min(valueOf(tiles.rowStep), valueOf(form.stages.back().getRows()))),
          number = std::max(1.0, valueOf(tiles.tiles));
-  cost.seconds += getIdleSeconds(form, tiles, device, valueOf);
+  cost.seconds += getIdleSeconds(form, tiles, workers, device, valueOf);
   double slabs = 0;
   for (unsigned edge = 0; edge < count; ++edge)
     slabs += valueOf(tiles.between[edge]) * 4;
@@ -120,7 +139,14 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
     cost.seconds += exposed * 2 * bytes / rate + std::min(keeping, computing);
     rowsPerStep = isKept ? read : read + double(reader.span - reader.stride);
   }
-  for (const ChainStage &stage : form.stages) {
+  int64_t scale = 1;
+  for (auto [stage, held] : llvm::reverse(llvm::zip_equal(form.stages, registerRows))) {
+    // Rows of registers beyond a tile's are computed for nothing; there are no more than a unit's.
+    double ofTile = std::max(1.0, std::min(step * double(scale), valueOf(stage.getRows())));
+    auto together = double(std::clamp<int64_t>(rowUnit * scale, 1, held));
+    double padding = std::ceil(ofTile / together) * together / ofTile - 1;
+    cost.seconds += padding * countPoints(stage, valueOf) / (partOfWindows * device.getMultiplyAdds(32));
+    scale *= stage.stride;
     cost.seconds += number * secondsOfCall;
     // Operands that do not depend on rows are read in each tile.
     for (ComputeOp compute : stage.computes)
@@ -135,30 +161,64 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
   return cost;
 }
 
-ChainCost tile::chooseEdges(const ChainForm &form, const DeviceDescription &device,
-                            llvm::function_ref<double(Expr)> valueOf) {
-  std::optional<ChainCost> best;
-  size_t last = std::min<size_t>(2, device.memoryLevels.size());
-  SmallVector<int64_t> rowUnits = {getRowUnit(form, device, valueOf)};
-  // Few rows are divided among the workers, though registers would hold more of them.
+/// Row units that tiles may have in a run: what registers hold; a share of each worker of the device, of few rows; and
+/// equal parts for even numbers of workers, of about as many rows as registers hold, or of so many times as many.
+static void addRowUnits(const ChainForm &form, const DeviceDescription &device, SizesOfRun valueOf,
+                        ArrayRef<int64_t> registerRows, llvm::SetVector<int64_t> &units) {
+  int64_t unit = getRowUnit(form, registerRows);
+  units.insert(unit);
   double rows = valueOf(form.stages.back().getRows());
   auto share = static_cast<int64_t>(std::ceil(rows / std::max(1u, device.units)));
-  if (share >= 1 && share < rowUnits.front())
-    rowUnits.push_back(share);
-  // Equal parts for even numbers of workers: of about as many rows, or of so many times as many.
+  if (share >= 1 && share < unit)
+    units.insert(share);
   for (double parts = 2; parts <= 16; parts *= 2) {
-    auto part = static_cast<int64_t>(std::ceil(rows / parts)), unit = rowUnits.front();
-    if (part > unit ? part % unit == 0 : part < unit && 2 * part > unit)
-      rowUnits.push_back(part);
+    auto part = static_cast<int64_t>(std::ceil(rows / parts));
+    if (part > unit ? part % unit == 0 : 2 * part > unit)
+      units.insert(part);
+  }
+}
+
+ChainCost tile::chooseEdges(const ChainForm &form, const DeviceDescription &device, ArrayRef<SizesOfRun> runs,
+                            ArrayRef<int64_t> workers) {
+  llvm::SetVector<int64_t> rowUnits;
+  SmallVector<SmallVector<int64_t>> registerRows;
+  for (SizesOfRun valueOf : runs) {
+    registerRows.push_back(getRegisterRows(form, device, valueOf));
+    addRowUnits(form, device, valueOf, registerRows.back(), rowUnits);
   }
   // Enough for all workers of the device, some of which may be late.
   int64_t leastTiles = std::clamp<int64_t>(4 * device.units, 8, 64);
+  struct Candidate {
+    ChainCost cost;
+    SmallVector<double> seconds;
+    double regret = 0;
+  };
+  SmallVector<Candidate> candidates;
+  size_t last = std::min<size_t>(2, device.memoryLevels.size());
   for (size_t level = 1; level <= last; ++level)
     for (int64_t rowUnit : rowUnits)
       for (int64_t least : {leastTiles, 2 * leastTiles}) {
-        ChainCost cost = estimate(form, level, rowUnit, least, device, valueOf);
-        if ((cost.fits || level == last) && (!best || cost.seconds < best->seconds))
-          best = std::move(cost);
+        Candidate candidate;
+        bool fits = true;
+        for (auto [valueOf, rows] : llvm::zip_equal(runs, registerRows)) {
+          candidate.cost = estimate(form, level, rowUnit, least, workers, rows, device, valueOf);
+          fits &= candidate.cost.fits;
+          double points = 0;
+          for (const ChainStage &stage : form.stages)
+            points += countPoints(stage, valueOf);
+          candidate.seconds.push_back(candidate.cost.seconds + points / (partOfPeak * device.getMultiplyAdds(32)));
+        }
+        if (fits || level == last)
+          candidates.push_back(std::move(candidate));
       }
-  return *best;
+  for (size_t run = 0; run < runs.size(); ++run) {
+    double least = INFINITY;
+    for (const Candidate &candidate : candidates)
+      least = std::min(least, candidate.seconds[run]);
+    for (Candidate &candidate : candidates)
+      candidate.regret += std::pow(std::log(candidate.seconds[run] / least), 2);
+  }
+  return llvm::min_element(candidates,
+                           [](const Candidate &lhs, const Candidate &rhs) { return lhs.regret < rhs.regret; })
+      ->cost;
 }

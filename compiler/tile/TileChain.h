@@ -17,10 +17,13 @@ struct ChainCost {
   bool fits = false;
 };
 
-/// The edges of a tiling with the least cost at typical sizes: of each, the level of memory, and whether its rows are
-/// kept. `valueOf` evaluates sizes.
-ChainCost chooseEdges(const ChainForm &form, const DeviceDescription &device,
-                      llvm::function_ref<double(sym::Expr)> valueOf);
+/// Evaluates sizes in a typical run.
+using SizesOfRun = llvm::function_ref<double(sym::Expr)>;
+
+/// The edges of a tiling that suit typical runs best, by the mean square of their regret: of each, the level of memory,
+/// and whether its rows are kept. The cost is that of the last run; of idle workers, the mean for so many.
+ChainCost chooseEdges(const ChainForm &form, const DeviceDescription &device, llvm::ArrayRef<SizesOfRun> runs,
+                      llvm::ArrayRef<int64_t> workers);
 
 /// The seconds in which one worker writes and reads an intermediate of so many bytes, where the next operator begins
 /// behind the end of this one.

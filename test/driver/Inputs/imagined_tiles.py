@@ -56,11 +56,13 @@ assert wide["lanes"] == 2 * tiles["lanes"] and wide["depth"] <= tiles["depth"], 
 assert many["least_tiles"] > tiles["least_tiles"], (many, tiles)
 assert get_transfers(faster) < get_transfers(parts) / 2, (parts, faster)
 
-# A quarter of the caches holds fewer channels in and fewer pixels; wide vectors leave a panel fewer channels.
+# Smaller caches hold no more channels in and pixels, and small ones fewer; wide vectors leave a panel fewer channels.
 tiles, parts = explain("machine", convolution, "convolution")
-small, _ = explain("small", convolution, "convolution", **levels(16 << 10, 256 << 10))
+half, _ = explain("half", convolution, "convolution", **levels(32 << 10, 1 << 20))
+small, _ = explain("small", convolution, "convolution", **levels(4 << 10, 64 << 10))
 wide, _ = explain("wide", convolution, "convolution", **WIDE)
 _, faster = explain("fast", convolution, "convolution", **FAST)
+assert half["channels"] <= tiles["channels"] and half["in_place"] < tiles["in_place"], (half, tiles)
 assert small["channels"] < tiles["channels"], (small, tiles)
 assert small["area"] <= tiles["area"] and small["in_place"] < tiles["in_place"], (small, tiles)
 assert wide["lanes"] == 2 * tiles["lanes"] and wide["channels"] <= tiles["channels"], (wide, tiles)
