@@ -120,6 +120,8 @@ void addTaskPipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(task::createFormPhases({options.target}));
   passes.addPass(task::createSchedulePhases({options.switches.schedulePhases, options.target}));
   passes.addPass(task::createMergePhases({options.switches.mergePhases}));
+  passes.addPass(task::createDoubleBuffer(
+      {options.switches.doubleBuffer && options.switches.overlapIterations, options.target}));
   passes.nest<task::ProgramOp>().addPass(
       task::createOrderPhases({options.switches.elideWaits, options.switches.overlapIterations, options.target}));
   passes.addPass(task::createOverwriteOperands({options.switches.overwriteOperands}));

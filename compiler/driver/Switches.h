@@ -58,6 +58,7 @@ struct Switches {
   bool mergePhases = true;
   bool elideWaits = true;
   bool overlapIterations = true;
+  bool doubleBuffer = true;
   bool overwriteOperands = true;
   bool reuseMemory = true;
   bool narrowWaits = true;
@@ -75,8 +76,9 @@ struct Switches {
           switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
-          switches.elideWaits = switches.overlapIterations = switches.overwriteOperands = switches.selectBranches =
-          switches.integerProducts = switches.scanProducts = switches.blockOrders = switches.keepScanValues = switches.fuseChains = switches.narrowWaits =
+          switches.elideWaits = switches.overlapIterations = switches.doubleBuffer = switches.overwriteOperands =
+          switches.selectBranches = switches.integerProducts = switches.scanProducts = switches.blockOrders =
+          switches.keepScanValues = switches.fuseChains = switches.narrowWaits =
           switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.orderMaps =
           switches.longRows = switches.keepOperands = false;
     return switches;
@@ -182,6 +184,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"elide-waits", &Switches::elideWaits, "elided", "workers go on where they read only what they wrote"},
     {"overlap-iterations", &Switches::overlapIterations, "overlapped",
      "what does not depend on a loop's last iteration begins before that has ended"},
+    {"double-buffer", &Switches::doubleBuffer, "double_buffered",
+     "what does not depend on a loop's last iteration writes memory that the last one does not read"},
     {"overwrite", &Switches::overwriteOperands, "overwritten",
      "results lie over operands that die where they are made"},
     {"narrow-waits", &Switches::narrowWaits, "narrowed",

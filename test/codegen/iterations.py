@@ -1,8 +1,9 @@
 """Iterations that begin before the one before has ended: iterations.py FOLDER.
 
-Loops whose states stay with their workers, loops with a part that does not depend on the state, and such that data end or
-that hold a branch: no step, one, an odd number, the limit and an early exit. On one to eight workers the bits are those of
-one worker and of `--disable overlap-iterations`, whose counter is 0; all agree with the interpreter.
+Loops whose states stay with their workers, loops with a part that does not depend on the state, which has a second
+slice of memory, and such that data end or that hold a branch: no step, one, an odd number, the limit and an early exit. On
+one to eight workers the bits are those of one worker and of `--disable double-buffer` and `overlap-iterations`, whose
+counters are 0; all agree with the interpreter.
 """
 
 import json
@@ -65,14 +66,16 @@ def check(folder, name, text, loops):
     head, body = text.split("{", 1)
     model, counted = folder / f"{name}.onnx", []
     onnx.save(onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["": 20]>\n{name} {head} {{ {constants} {body}'), model)
-    for number, options in enumerate(((), ("--disable", "overlap-iterations"))):
+    for number, options in enumerate(((), ("--disable", "overlap-iterations"), ("--disable", "double-buffer"))):
         command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", folder / f"{name}.{number}.stone", "--json", *options]
-        counted.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]["overlapped"])
-    assert counted[1] == 0 and loops in (None, counted[0]), (name, counted)
+        counters = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]
+        counted.append(counters["overlapped"])
+        assert counters["double_buffered"] == (name == "beside" and number == 0), (name, number, counters)
+    assert counted[1] == 0 and loops in (None, counted[0]) and counted[2] == counted[0], (name, counted)
     for feeds in feeds_of(name):
         np.savez(folder / "feeds.npz", **feeds)
         expected, bits = run(folder, model, "--interpret"), None
-        for number in range(2):
+        for number in range(3):
             for workers in (1, 2, 3, 8):
                 results = run(folder, folder / f"{name}.{number}.stone", "--threads", str(workers))
                 for result, value in zip(results, expected, strict=True):

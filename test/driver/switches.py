@@ -72,8 +72,8 @@ OF_SIDES = {"select-branches"}
 # test/driver/kept_operands.py tests that of what they return unchanged.
 OF_KEPT = {"keep-operands"}
 # test/codegen/decoders.py tests that of what loops carry, scans.py those of what they go along, of gates
-# and of what they multiply by, iterations.py that of their order.
-OF_LOOPS = {"append", "scan-products", "overlap-iterations", "block-orders", "pack-in-loops", "reverse-loops"}
+# and of what they multiply by, iterations.py those of their order.
+OF_LOOPS = {"append", "scan-products", "overlap-iterations", "double-buffer", "block-orders", "pack-in-loops", "reverse-loops"}
 # test/codegen/convolutions.py tests those of single taps, of weights that are inputs, and of windows whose rows share
 # elements.
 OF_PICTURES = {"pictures-in-place", "pack-in-runs", "share-rows"}

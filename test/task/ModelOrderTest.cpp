@@ -88,6 +88,19 @@ const char *const byData = R"(
     }>
   })";
 
+/// A part of each iteration needs nothing of the one before, and writes memory that has two slices.
+const char *const ahead = R"(
+  ahead (float[t, n, 64] x, float[n, 64] h, float[64, 64] w, float[64, 64] v) => (float[n, 64] y, float[t, n, 64] all) {
+    y, all = Scan<num_scan_inputs = 1, body = step (float[n, 64] p, float[n, 64] s) => (float[n, 64] r, float[n, 64] u) {
+      k = MatMul(s, v)
+      g = Tanh(k)
+      j = MatMul(p, w)
+      o = Add(j, g)
+      r = Tanh(o)
+      u = Sin(g)
+    }>(h, x)
+  })";
+
 /// Blocks that data leave out, on either side of a branch, and whose operands stay where they lie then.
 const char *const blocks = R"(
   blocks (float[n, 64] x, float[64, 64] w, bool a, bool b, bool c) => (float[n, 64] y) {
@@ -322,7 +335,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ModelOrder,
                                          Model{"gpt_unoptimized", false}, Model{"mlp", true}, Model{"cnn", true},
                                          Model{"gpt", true}, Model{"nested_loops", false, loops},
                                          Model{"nested_loops", true, loops}, Model{"recurrent", false, recurrent},
-                                         Model{"recurrent", true, recurrent}, Model{"sizes_by_data", false, byData}, Model{"blocks", false, blocks}),
+                                         Model{"recurrent", true, recurrent}, Model{"sizes_by_data", false, byData}, Model{"blocks", false, blocks}, Model{"ahead", false, ahead}),
                          [](const auto &test) {
                            return std::string(test.param.name) + (test.param.trains ? "_training" : "");
                          });

@@ -181,6 +181,39 @@ task.program @binding symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>, #task.sym
   }
 }
 
+// A size that is known before a loop lets workers go on with its next iteration; in one that determines a size, each
+// iteration comes after all of the one before.
+// CHECK-LABEL: task.program @binding_loops
+// CHECK:         task.phase "find" after all [] same [] binds "k"
+// CHECK:         task.loop 0 "known" trips n after all [0] {
+// CHECK-NEXT:      task.phase "next" after all [] same [] again_same [1] {
+// CHECK:         task.loop 1 "found" trips n after all [1] again_all [3] {
+// CHECK-NEXT:      task.phase "find again" after all [] same [] binds "m"
+// CHECK:           task.phase "then" after all [2] same [] {
+task.program @binding_loops symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>, #task.symbol<"k" runtime 1, 0 in [0, 100] bound #sym.expr<n>>, #task.symbol<"m" runtime 2, 0 in [0, 100] bound #sym.expr<n>>] {
+  %x = task.buffer input "x" : !v
+  %count = task.buffer arena : !one
+  %again = task.buffer arena : !one
+  %y = task.buffer output "y" : !v
+  %z = task.buffer output "z" : !v
+  task.phase "find" after all [] same [] binds "k" {
+    task.space @f(%x) to (%count) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!one)
+  }
+  task.loop 0 "known" trips n {
+    task.phase "next" after all [] same [] {
+      task.space @p(%x) to (%y) sizes [k] tiles k ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    }
+  }
+  task.loop 1 "found" trips n {
+    task.phase "find again" after all [] same [] binds "m" {
+      task.space @f(%x) to (%again) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!one)
+    }
+    task.phase "then" after all [] same [] {
+      task.space @p(%x) to (%z) sizes [m] tiles m ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    }
+  }
+}
+
 // A writer of a state comes after its earlier readers: without a wait if each tile writes what it read.
 // CHECK-LABEL: task.program @state
 // CHECK:         task.phase "read anything" after all [] same []
