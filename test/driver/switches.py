@@ -47,6 +47,8 @@ SWITCHES = {
 # test/training/switches.py tests those of training steps, scans.py that of values that loops keep.
 OF_TRAINING = {"siblings", "scan-values", "state-layouts", "split-reductions", "residue-classes", "weight-gradients", "windows",
                "dot-products", "shorten-live-ranges", "donate"}
+# test/codegen/convolutions.py tests that of gradients of single taps.
+OF_TAPS = {"channels-apart"}
 # test/training/batch_norms.py tests those of normalizations in training.
 OF_NORMS = {"factor-sums", "order-maps", "long-rows"}
 # test/codegen/integer_products.py and integer_convolutions.py test those of integers.
@@ -101,7 +103,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT
+    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:
