@@ -106,10 +106,10 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
   passes.addPass(tile::createChooseTiles(
-      {options.target, switches.weightGradients, switches.transformFilters, switches.windows, switches.shareRows,
-       switches.dotProducts, switches.pairProducts, switches.keepPacked, switches.streamColumns, switches.innerProducts,
-       switches.construct, switches.sideBySide, switches.transpositions, switches.narrowLanes, switches.segments,
-       switches.variants}));
+      {options.target, switches.weightGradients, switches.transformFilters, switches.channelsApart, switches.windows,
+       switches.shareRows, switches.dotProducts, switches.pairProducts, switches.keepPacked, switches.streamColumns,
+       switches.innerProducts, switches.construct, switches.sideBySide, switches.transpositions, switches.narrowLanes,
+       switches.segments, switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
   if (options.pipeline)

@@ -32,6 +32,7 @@ struct Switches {
   bool shortenLiveRanges = true;
   bool residueClasses = true;
   bool weightGradients = true;
+  bool channelsApart = true;
   bool windows = true;
   bool shareRows = true;
   bool integerProducts = true;
@@ -72,7 +73,7 @@ struct Switches {
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
       switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
-          switches.windows = switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
+          switches.channelsApart = switches.windows = switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
@@ -133,6 +134,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "transposed convolutions, and gradients of those with strides, are dense ones for each residue class of places"},
     {"weight-gradients", &Switches::weightGradients, "weight_gradients",
      "gradients of convolutions' weights read pictures as they are, without packing every window"},
+    {"channels-apart", &Switches::channelsApart, "channels_apart",
+     "gradients of single taps copy pictures channel by channel, which transposes nothing"},
     {"windows", &Switches::windows, "windows",
      "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
     {"share-rows", &Switches::shareRows, "shared_rows",

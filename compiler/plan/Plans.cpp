@@ -90,6 +90,8 @@ static FailureOr<PlanAttr> planWeightGradient(ProgramOp program, WeightGradientT
     return program.emitOpError("is tiled as the gradient of a convolution's weights, but is none");
   if (tiling.getOutputs() ? !form->hasDenseSquares() : form->sumsWindow)
     return program.emitOpError("has taps whose gradient can't be tiled with squares of ") << tiling.getOutputs();
+  if (tiling.getApart() && (tiling.getOutputs() || !form->isPointwise(WeightGradientTiles::mostApart)))
+    return program.emitOpError("keeps channels apart, but has several taps or long rows");
   WeightGradientTiles tiles = WeightGradientTiles::get(*form, tiling);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
 }

@@ -125,6 +125,12 @@ bool WeightGradientForm::hasDenseSquares() {
   return row && isDense(*row) && isDense(pixel) && elementType.isF32();
 }
 
+bool WeightGradientForm::isPointwise(int64_t most) {
+  std::optional<int64_t> places = getPlaces().asConstant();
+  return channel && getRowTaps().isConstant(1) && getPixelTaps().isConstant(1) && pixel.stride == 1 && places &&
+         *places <= most;
+}
+
 Expr WeightGradientForm::getPitch() {
   Expr steps = Expr::max(getPlaces() - 1, Expr::constant(compute.getContext(), 0));
   return steps * pixel.stride + getPixelTaps();

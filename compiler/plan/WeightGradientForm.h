@@ -45,6 +45,8 @@ struct WeightGradientForm {
   sym::Expr getSlices() { return getExtent(image) * getExtent(depth ? std::optional(depth->place) : std::nullopt); }
   /// Whether taps are dense squares of 3 x 3, whose sums may be transformed (see WinogradTransforms).
   bool hasDenseSquares();
+  /// Whether there is a single tap, and neighbouring positions of a row, at most `most`, are neighbours in the picture.
+  bool isPointwise(int64_t most);
   sym::Expr getPlaces() { return getExtent(pixel.place); }
   sym::Expr getRows() { return getExtent(row ? std::optional(row->place) : std::nullopt); }
   sym::Expr getRowTaps() { return getExtent(row ? std::optional(row->tap) : std::nullopt); }

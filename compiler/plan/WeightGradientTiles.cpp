@@ -65,7 +65,10 @@ static void divideRows(WeightGradientTiles &tiles, WeightGradientForm &form) {
   tiles.panelPitch = form.getPlaces();
   tiles.imageBlocks = form.getSlices();
   tiles.imageStep = one;
-  Expr ofPanel = Expr::floorDiv(constant(tiling.getPlaces()), Expr::max(one, form.getPlaces()));
+  int64_t places = tiling.getPlaces();
+  if (tiling.getApart())
+    places = std::min(places, WeightGradientTiles::mostApart);
+  Expr ofPanel = Expr::floorDiv(constant(places), Expr::max(one, form.getPlaces()));
   Expr ofPlane = Expr::floorDiv(constant(tiling.getPlane() / (form.row ? form.row->stride : 1)),
                                 Expr::max(one, tiles.pitch * tiles.pixelPitch));
   Blocks rows(form.getRows(), Expr::min(ofPanel, ofPlane));
@@ -104,6 +107,8 @@ WeightGradientTiles WeightGradientTiles::get(WeightGradientForm &form, WeightGra
   tiles.tiles = outer * tiles.panelBlocks;
   // The transposition writes whole squares, and vectors reach past the ends of rows.
   tiles.planes = (tiles.planeRows * tiles.pitch + lanes) * tiles.pixelPitch + lanes;
+  if (tiling.getApart())
+    tiles.planes = channels * channelPitch;
   tiles.offsets = tiles.transformed ? tiles.transformed->squares : tiles.rowStep * form.getPlaces();
   tiles.panel = (tiles.rowStep * tiles.panelPitch + lanes) * width;
   tiles.sums = tiles.panelSums * tiles.panelStep;

@@ -21,8 +21,12 @@ struct TransformedGradientTiles {
 /// The geometry of a tiled weight gradient. A tile has some panels of output channels for all taps and a block of input
 /// channels, and sums over images (planes, of volumes) and row blocks in order. The copied picture has its channels
 /// innermost, so that those of all taps of a row are the rows of one micro-kernel; or those of a value, where sums are
-/// transformed.
+/// transformed. With a single tap channels may be apart, which transposes nothing.
 struct WeightGradientTiles {
+  /// Elements between channels of a copy that keeps its channels apart, and the most positions of one: rows are written
+  /// in whole vectors, and lines of neighbouring channels lie in different sets of the caches.
+  static constexpr int64_t channelPitch = 304, mostApart = 288;
+
   WeightGradientTilingAttr tiling;
   /// Of input channels: one block of all, unless sums are transformed.
   sym::Expr channelBlocks, channelStep;
@@ -38,8 +42,8 @@ struct WeightGradientTiles {
   sym::Expr panelPitch;
   /// Elements between the sums of two rows of taps, or of two values, which have an even number of accumulators' rows.
   sym::Expr sumStep;
-  /// Elements of scratch: the copied picture, offsets of its positions or squares (i64), a panel of the output gradient,
-  /// sums of all panels, each of which has `panelSums`.
+  /// Elements of scratch: the copied picture, offsets of its positions or squares (i64), a panel of the output
+  /// gradient, sums of all panels, each of which has `panelSums`.
   sym::Expr planes, offsets, panel, panelSums, sums;
   std::optional<TransformedGradientTiles> transformed;
 

@@ -130,11 +130,13 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       gradient = tile::WeightGradientForm::get(form->compute);
     tile::WeightGradientTilingAttr ofGradient;
     if (gradient)
-      ofGradient = tile::tileWeightGradient(*gradient, tile::TypicalRuns(program), device, transform);
+      ofGradient = tile::tileWeightGradient(*gradient, tile::TypicalRuns(program), device, {transform, channelsApart});
     if (ofGradient) {
       count("weight_gradients");
       if (ofGradient.getOutputs())
         count("transformed");
+      if (ofGradient.getApart())
+        count("channels_apart");
       return ofGradient;
     }
     std::optional<tile::WindowForm> window;

@@ -350,7 +350,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them, convolutions and windows whose tiling is `constructed`, with `pair_products` of integers, as `inner_products` or with packed
     operands `kept_packed` for later tiles, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, those among them that
-    are `transformed`, reductions of
+    are `transformed` or of single taps with `channels_apart`, reductions of
     `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
     maps of `narrow_lanes`, maps in `segments` of columns, and programs with `variants` for different sizes.
     ```mlir
@@ -367,6 +367,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Copy pictures for the gradients of weights, rather than pack all of their windows">,
                  Option<"transform", "transform", "bool", "true",
                         "Transform gradients of 3 x 3 taps where that saves time">,
+                 Option<"channelsApart", "channels-apart", "bool", "true",
+                        "Copy pictures for gradients of single taps channel by channel">,
                  Option<"windows", "windows", "bool", "true",
                         "Copy what windows see, and compute blocks of pixels in registers">,
                  Option<"shareRows", "share-rows", "bool", "true",

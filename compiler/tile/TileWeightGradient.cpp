@@ -1,6 +1,7 @@
 #include "compiler/tile/TileWeightGradient.h"
 
 #include "compiler/dialect/tile/WinogradTransforms.h"
+#include "compiler/plan/WeightGradientTiles.h"
 #include "compiler/tile/TileContraction.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -24,11 +25,13 @@ struct Transform {
 } // namespace
 
 static SmallVector<Run> getRuns(WeightGradientForm &form, const TypicalRuns &runs) {
+  constexpr int64_t fewImages = 8;
   SmallVector<Run> found;
   for (auto [images, rows, places, in, out] :
        llvm::zip_equal(runs.evaluate(form.getSlices()), runs.evaluate(form.getRows()), runs.evaluate(form.getPlaces()),
                        runs.evaluate(form.getExtent(form.channel)), runs.evaluate(form.getExtent(form.column))))
-    found.push_back({double(images), double(rows), double(places), double(in), double(out)});
+    // Images that only a run knows are not many: what more would gain is less than what fewer would lose.
+    found.push_back({double(std::min(images, fewImages)), double(rows), double(places), double(in), double(out)});
   return found;
 }
 
@@ -87,7 +90,7 @@ static Transform chooseTransform(ArrayRef<Run> runs, MicroKernelAttr kernel, int
 }
 
 WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, const TypicalRuns &runs,
-                                                  const DeviceDescription &device, bool transform) {
+                                                  const DeviceDescription &device, GradientSwitches switches) {
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
@@ -96,14 +99,18 @@ WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, cons
   // The sums of several panels, which share the copied picture, take half of L2.
   int64_t sums = device.getL2Bytes() / 2 / bytes, leastTiles = std::clamp<int64_t>(2 * device.units, 4, 16);
   Transform chosen;
-  if (transform && form.hasDenseSquares())
+  if (switches.transform && form.hasDenseSquares())
     chosen = chooseTransform(getRuns(form, runs), kernel, getCacheElements(device));
   if (!chosen.outputs && form.sumsWindow)
     return {};
-  // Each tile transforms its picture anew: no more tiles than there may be workers.
-  if (chosen.outputs)
-    leastTiles = std::clamp<int64_t>(device.units, 1, 16);
   int64_t transformed = chosen.outputs ? getCacheElements(device) / 4 : 0;
+  // Of many channels, a part that is long enough to be worth reading and writing the sums.
+  bool apart = switches.apart && form.isPointwise(WeightGradientTiles::mostApart);
+  if (apart)
+    plane *= 2;
+  // Each tile transforms or copies its picture anew: no more tiles than there may be workers.
+  if (chosen.outputs || apart)
+    leastTiles = std::clamp<int64_t>(device.units, 1, 16);
   return WeightGradientTilingAttr::get(context, kernel, places, plane, sums, leastTiles, chosen.outputs,
-                                       chosen.channels, transformed);
+                                       chosen.channels, transformed, apart);
 }

@@ -7,11 +7,15 @@
 
 namespace freestone::tile {
 
-/// The tiling of a convolution's weight gradient. With `transform`, its sums are transformed (see WinogradTransforms)
-/// where that takes least time in typical runs. Null where only transformed sums are better than a convolution's
-/// tiling, and they are not.
+/// Whether sums may be transformed (see WinogradTransforms), and channels copied apart.
+struct GradientSwitches {
+  bool transform, apart;
+};
+
+/// The tiling of a convolution's weight gradient, with sums transformed where that takes least time in typical runs.
+/// Null where only transformed sums are better than a convolution's tiling, and they are not.
 WeightGradientTilingAttr tileWeightGradient(WeightGradientForm &form, const TypicalRuns &runs,
-                                            const DeviceDescription &device, bool transform);
+                                            const DeviceDescription &device, GradientSwitches switches);
 
 } // namespace freestone::tile
 

@@ -174,38 +174,41 @@ def check_switch(folder, switch, counter, case):
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-5 * np.abs(results[1]).max())
 
 
-# Channels in and out, images, and positions: gradients of weights of 3x3(x3) taps, whose sums are transformed or not.
-GRADIENTS = [(70, 40, 3, [28, 27]), (32, 96, 2, [56, 58]), (17, 33, 5, [14, 14]), (24, 32, 2, [5, 9, 30]), (3, 16, 2, [4, 17, 9])]
+# Taps along each axis, channels in and out, images, and positions: gradients of weights, whose sums are transformed, whose
+# pictures are copied channel by channel, or neither.
+GRADIENTS = [(3, 70, 40, 3, [28, 27]), (3, 32, 96, 2, [56, 58]), (3, 17, 33, 5, [14, 14]), (3, 24, 32, 2, [5, 9, 30]), (3, 3, 16, 2, [4, 17, 9]),
+             (1, 70, 40, 3, [28, 27]), (1, 300, 33, 2, [14, 14]), (1, 24, 32, 2, [5, 9, 30]), (1, 40, 64, 1, [3, 300])]
 
 
-def check_gradient(folder, channels, out, images, size, target):
+def check_gradient(folder, taps, channels, out, images, size, target):
     """A convolution whose picture has the images as channels in, and whose weights are the gradient of its result: the
     error of each way beside sums in fp64."""
     draws = np.random.default_rng(channels)
     x = draws.standard_normal((channels, images, *size), dtype=np.float32)
     g = draws.standard_normal((out, images, *size), dtype=np.float32)
-    padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *[(1, 1)] * len(size)])
+    padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *[(taps // 2, taps // 2)] * len(size)])
     windows = np.lib.stride_tricks.sliding_window_view(padded, size, axis=tuple(range(2, 2 + len(size))))
     expected = np.einsum("ci...xyz,oixyz->co..." if len(size) == 3 else "ci...xy,oixy->co...", windows, g.astype(np.float64), optimize=True)
     value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-    graph = helper.make_graph([helper.make_node("Conv", ["x", "g"], ["y"], pads=[1] * 2 * len(size))], "gradient",
+    graph = helper.make_graph([helper.make_node("Conv", ["x", "g"], ["y"], pads=[taps // 2] * 2 * len(size))], "gradient",
                               [value("x", x.shape), value("g", g.shape)], [value("y", None)])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), folder / "m.onnx")
-    errors, transformed = [], []
-    for disabled in ("pack-in-runs", "pack-in-runs,winograd"):
+    counter, is_worth_it = ("transformed", channels > 3) if taps == 3 else ("channels_apart", size[-1] < 300)
+    errors, counted = [], []
+    for disabled in ("pack-in-runs", "pack-in-runs,winograd,channels-apart"):
         command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json",
                    "--target", target, "--disable", disabled]
         counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
         assert counters["weight_gradients"] == 1, (size, counters)
-        transformed.append(counters["transformed"])
+        counted.append(counters[counter])
         for workers in WORKERS:
             model = freestone_runtime.Model(folder / "m.stone", workers)
             (actual,) = model.run({"x": x, "g": g})
             model.close()
         errors.append(np.sqrt(np.mean((actual - expected) ** 2)) / np.sqrt(np.mean(expected**2)))
-    assert transformed == [int(channels > 3), 0], (channels, transformed)
+    assert counted == [int(is_worth_it), 0], (channels, size, counted)
     # Long sums round more than transforms do.
-    assert errors[1] < 2e-6 and errors[0] < 4 * errors[1], (channels, out, size, target, errors)
+    assert errors[1] < 2e-6 and errors[0] < 4 * errors[1], (taps, channels, out, size, target, errors)
 
 
 def main():

@@ -1,13 +1,14 @@
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 transform=false variants=false" | FileCheck %s
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 variants=false" | FileCheck %s --check-prefix=SQUARES
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 channels-apart=false" | FileCheck %s --check-prefix=TOGETHER
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 weight-gradients=false variants=false" | FileCheck %s --check-prefix=OFF
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 transform=false keep-packed=false variants=false" | FileCheck %s --check-prefix=AGAIN
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 transform=false construct=false" | FileCheck %s --check-prefix=PLAIN
 
-// CHECK: module attributes {tile.counters = {constructed = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 2 : i64}}
-// OFF: module attributes {tile.counters = {constructed = 3 : i64, contractions = 3 : i64, kept_packed = 3 : i64}}
-// PLAIN: module attributes {tile.counters = {contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 2 : i64}}
-// AGAIN: module attributes {tile.counters = {constructed = 1 : i64, contractions = 1 : i64, weight_gradients = 2 : i64}}
+// CHECK: module attributes {tile.counters = {channels_apart = 1 : i64, constructed = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 3 : i64}}
+// OFF: module attributes {tile.counters = {constructed = 3 : i64, contractions = 3 : i64, kept_packed = 3 : i64, side_by_side = 1 : i64}}
+// PLAIN: module attributes {tile.counters = {channels_apart = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 3 : i64}}
+// AGAIN: module attributes {tile.counters = {channels_apart = 1 : i64, constructed = 1 : i64, contractions = 1 : i64, weight_gradients = 3 : i64}}
 
 // A weight gradient: input channels, output channels, taps; summed over images and positions. A tile has several panels
 // of output channels where that leaves four tiles.
@@ -15,7 +16,7 @@
 // CHECK-SAME: #tile.weight_gradient<
 // CHECK-SAME: least_tiles = 4>,
 // CHECK-SAME: tiles = (s1 ceildiv 32) ceildiv {{.*}}, scratch
-// SQUARES: module attributes {tile.counters = {{.*}}transformed = 1 : i64, weight_gradients = 2 : i64}}
+// SQUARES: module attributes {tile.counters = {{.*}}transformed = 1 : i64, weight_gradients = 3 : i64}}
 // SQUARES-LABEL: tile.program @weight_gradient
 // SQUARES-SAME: #tile.weight_gradient<{{.*}}outputs = {{[24]}}, channels = {{[1-9]}}
 // SQUARES-LABEL: tile.program @groups
@@ -54,6 +55,26 @@ tile.program @groups symbols [s0, s1, s2](%x: !graph.tensor<[s2, 5, s0, 40, 40],
     tile.yield %s : f32
   } : (!graph.tensor<[s2, 5, s0, 40, 40], f32>, !graph.tensor<[s2, 5, s1, 18, 19], f32>) -> !graph.tensor<[5, s1, s0, 3, 3], f32>
   tile.return %0 : !graph.tensor<[5, s1, s0, 3, 3], f32>
+}
+
+// A single tap: channels are copied apart, rather than innermost.
+// CHECK-LABEL: tile.program @pointwise
+// CHECK-SAME: #tile.weight_gradient<{{.*}}apart = true>
+// TOGETHER-LABEL: tile.program @pointwise
+// TOGETHER-NOT: apart
+// TOGETHER: tile.compute
+tile.program @pointwise symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2, 28, 28], f32>, %g: !graph.tensor<[s2, s1, 28, 28], f32>)
+    -> (!graph.tensor<[s0, s1, 1, 1], f32>) {
+  %0 = tile.compute [s0, s1, 1, 1, s2, 28, 28] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]
+      ins(%x : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 + d5, d3 + d6)>,
+          %g : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d1, d5, d6)>)
+      init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, s2, 28, 28], f32>, !graph.tensor<[s2, s1, 28, 28], f32>) -> !graph.tensor<[s0, s1, 1, 1], f32>
+  tile.return %0 : !graph.tensor<[s0, s1, 1, 1], f32>
 }
 
 // A convolution sums over few taps, so it is no weight gradient.

@@ -178,7 +178,7 @@ private:
         transforms.insert({layout.getOutputs(), tiling.getKernel()});
     }
     if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>()) {
-      addKernel(tiling.getKernel(), codegen::KernelKind::window);
+      addKernel(tiling.getKernel(), codegen::getKernelKind(tiling));
       if (tiling.getOutputs())
         gradientTransforms.insert({tiling.getOutputs(), tiling.getKernel()});
     }

@@ -44,7 +44,7 @@ WeightGradientEmitter::WeightGradientEmitter(Emission &emission, tile::WeightGra
 
 void WeightGradientEmitter::emit() {
   auto module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  kernel = declareKernel(module, KernelKind::window, form.elementType, kernelShape);
+  kernel = declareKernel(module, getKernelKind(tiles.tiling), form.elementType, kernelShape);
   // The same sizes as in the plan's `scratch`.
   planes = emission.takeScratch(form.elementType, tiles.planes);
   offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
@@ -77,7 +77,8 @@ void WeightGradientEmitter::emitOffsets() {
       Value pixel = emission.add(emission.multiply(row, rowStep),
                                  emission.multiply(place, emission.getConstant(form.pixel.stride)));
       Value at = emission.add(emission.multiply(row, places), place);
-      memref::StoreOp::create(builder, location, toWord(emission.multiply(pixel, pixelPitch)), offsets, ValueRange{at});
+      Value offset = tiles.tiling.getApart() ? at : emission.multiply(pixel, pixelPitch);
+      memref::StoreOp::create(builder, location, toWord(offset), offsets, ValueRange{at});
     });
   });
 }
@@ -126,6 +127,8 @@ void WeightGradientEmitter::emitTile(Value tile) {
 void WeightGradientEmitter::emitPart(const Part &part, Value panels) {
   if (tiles.transformed) {
     transformPicture(part);
+  } else if (tiles.tiling.getApart()) {
+    copyChannels(part);
   } else {
     Value rows = emission.getConstant(1);
     if (form.row) {
@@ -206,83 +209,6 @@ SmallVector<Value> WeightGradientEmitter::loadSquare(unsigned input, Value from,
     square.push_back(convertWidth(builder, location, values, form.elementType));
   }
   return square;
-}
-
-/// Whether a coordinate of the picture, and an offset, lie within a dimension.
-Value WeightGradientEmitter::isInside(Expr index, Value offset, unsigned dim, const Positions &positions) {
-  // Unsigned, so that a negative coordinate compares as a large one.
-  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult,
-                               emission.add(emission.getIndex(index, positions), offset),
-                               emission.getSize(form.compute.getInputType(form.picture).getShape()[dim]));
-}
-
-/// Copies rows of the picture from that on which the first tap reads at `firstRow`, with their border.
-void WeightGradientEmitter::copyPicture(Value image, Value firstRow, Value rows) {
-  graph::TensorType type = form.compute.getInputType(form.picture);
-  SmallVector<Expr> indices = getIndices(form.picture);
-  Positions first = getPositions(image, firstRow, firstColumn);
-  Value zero = emission.getConstant(0), rowStride = zero, inPlane;
-  Value start = getLinear(form.picture, image, firstRow), pitch = emission.getSize(tiles.pitch);
-  if (form.row) {
-    Expr elements = Expr::constant(builder.getContext(), 1);
-    for (Expr extent : type.getShape().drop_front(form.row->dim + 1))
-      elements = elements * extent;
-    rowStride = emission.getSize(elements);
-  }
-  if (form.depth)
-    inPlane = isInside(indices[form.depth->dim], zero, form.depth->dim, first);
-  // The elements of a row that are in bounds.
-  Value pixelAt = emission.getIndex(indices[form.pixel.dim], first);
-  Value begin = emission.maximum(zero, emission.subtract(zero, pixelAt));
-  Value end = emission.minimum(pitch, emission.subtract(emission.getSize(type.getShape()[form.pixel.dim]), pixelAt));
-  Value rowPitch = emission.multiply(pitch, emission.getSize(tiles.pixelPitch));
-  // Along rows before channels: few streams come from memory at a time.
-  emission.forRange(zero, channels, lanes, [&](Value channel) {
-    emission.forRange(zero, rows, 1, [&](Value row) {
-      Value last = end;
-      if (form.row)
-        last = arith::SelectOp::create(builder, location, isInside(indices[form.row->dim], row, form.row->dim, first),
-                                       last, zero);
-      if (inPlane)
-        last = arith::SelectOp::create(builder, location, inPlane, last, zero);
-      copyPlaneRow(emission.add(start, emission.multiply(row, rowStride)), emission.multiply(row, rowPitch), begin,
-                   last, channel);
-    });
-  });
-}
-
-/// Pixel by pixel, a vector of channels from `channel` on; pixels written past the end of a row are overwritten by the
-/// next row.
-void WeightGradientEmitter::copyPlaneRow(Value source, Value target, Value begin, Value end, Value channel) {
-  Value zero = emission.getConstant(0), pixelPitch = emission.getSize(tiles.pixelPitch);
-  Value channelStride = zero;
-  if (form.channel)
-    channelStride = emission.getSize(tile::getStrides(form.compute, form.picture)->strides[*form.channel]);
-  emission.forRange(zero, emission.getSize(tiles.pitch), lanes, [&](Value pixel) {
-    auto laneOf = [&](Value at) { return emission.maximum(zero, emission.subtract(at, pixel)); };
-    Value until = laneOf(end);
-    Value mask =
-        arith::XOrIOp::create(builder, location, emission.getTailMask(lanes, emission.minimum(laneOf(begin), until)),
-                              emission.getTailMask(lanes, until));
-    Value from = emission.add(source, pixel), to = emission.add(target, emission.multiply(pixel, pixelPitch));
-    if (!tiles.transformed && form.getExtent(form.channel).isConstant(1)) {
-      Value values = loadSquare(form.picture, from, emission.getConstant(1), zero, mask).front();
-      vector::StoreOp::create(builder, location, values, planes, to);
-      return;
-    }
-    Value left = emission.subtract(channels, channel);
-    SmallVector<Value> square = loadSquare(form.picture, emission.add(from, emission.multiply(channel, channelStride)),
-                                           left, channelStride, mask);
-    transposeSquare(builder, location, square);
-    Value stored = emission.getTailMask(lanes, left), place = emission.add(to, channel);
-    for (auto [lane, values] : llvm::enumerate(square)) {
-      Value at = emission.add(place, emission.multiply(emission.getConstant(lane), pixelPitch));
-      if (tiles.transformed)
-        vector::StoreOp::create(builder, location, values, planes, at);
-      else
-        vector::MaskedStoreOp::create(builder, location, planes, at, stored, values);
-    }
-  });
 }
 
 /// Packs positions of the current panel's columns. Of squares that reach beyond the last row or the end of one, with

@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_KERNELBLOCKS_H
 
 #include "compiler/codegen/cpu/MicroKernels.h"
+#include "compiler/plan/WeightGradientTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -12,12 +13,18 @@ namespace freestone::codegen {
 ///              ptr steps, ptr B of each unrolled step…)
 /// whose `steps` are A's, or their offsets where rows of A are not packed.
 class KernelBlocks {
+  static int32_t getRowPitch(KernelKind kind, tile::MicroKernelAttr shape) {
+    if (kind == KernelKind::apart)
+      return tile::WeightGradientTiles::channelPitch;
+    return kind == KernelKind::across ? static_cast<int32_t>(shape.getWidth()) : 1;
+  }
+
 protected:
   KernelBlocks(mlir::OpBuilder &builder, mlir::Location location, KernelKind kind, mlir::Type elementType,
                tile::MicroKernelAttr shape)
       : builder(builder), location(location), kind(kind), elementType(elementType),
         bytes(elementType.getIntOrFloatBitWidth() / 8), shape(shape), lanes(shape.getLanes()),
-        unroll(shape.getUnroll()), rowPitch(kind == KernelKind::across ? static_cast<int32_t>(shape.getWidth()) : 1),
+        unroll(shape.getUnroll()), rowPitch(getRowPitch(kind, shape)),
         pointer(mlir::LLVM::LLVMPointerType::get(builder.getContext())),
         vector(mlir::VectorType::get({lanes}, elementType)) {}
 

@@ -127,7 +127,7 @@ static std::string getTypeName(Type type) {
 }
 
 static StringRef getKindName(KernelKind kind) {
-  static constexpr StringRef names[] = {"contract", "stream", "update", "pairs", "window", "down", "across"};
+  static constexpr StringRef names[] = {"contract", "stream", "update", "pairs", "window", "down", "across", "apart"};
   return names[static_cast<unsigned>(kind)];
 }
 

@@ -47,18 +47,28 @@ enum class KernelKind {
   /// void freestone_across_T(…)
   /// does the same with `A[row * width + offsets[step]]`: rows of A are rows of a panel, steps run across it.
   across,
+  /// void freestone_apart_T(…)
+  /// does what `window` does with `A[row * pitch + offsets[step]]`: rows of A are the copied channels of a weight
+  /// gradient
+  /// (`WeightGradientTiles::channelPitch`).
+  apart,
 };
 /// Whether A is an intermediate in scratch: blocks have even heights, and prefetch nothing.
 inline bool readsScratch(KernelKind kind) { return kind == KernelKind::down || kind == KernelKind::across; }
 /// Whether rows of A are not packed: steps have offsets.
-inline bool readsInPlace(KernelKind kind) { return kind == KernelKind::window || readsScratch(kind); }
+inline bool readsInPlace(KernelKind kind) {
+  return kind == KernelKind::window || kind == KernelKind::apart || readsScratch(kind);
+}
 /// Whether panels of B are not packed: rows are `pitch` bytes apart.
 inline bool streams(KernelKind kind) { return kind == KernelKind::stream; }
 /// The number of blocks for which a panel is prefetched completely.
 inline constexpr int64_t prefetchingBlocks = 4;
-/// The kind for a contraction whose packed words have so many steps of k.
+/// The kind for a contraction whose packed words have so many steps of k, or for the gradient of weights.
 inline KernelKind getKernelKind(int64_t wordSteps) {
   return wordSteps > 1 ? KernelKind::pairs : KernelKind::contract;
+}
+inline KernelKind getKernelKind(tile::WeightGradientTilingAttr tiling) {
+  return tiling.getApart() ? KernelKind::apart : KernelKind::window;
 }
 /// The height of blocks, a multiple of `unit` and at most `most`, that divides rows (both `index`) most evenly.
 mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t most, int64_t unit = 1);

@@ -9,7 +9,8 @@
 namespace freestone::codegen {
 
 /// Emits a convolution's weight gradient tile by tile: the picture's part and panels of the output gradient are copied,
-/// or transformed in squares, and multiplied; sums are stored at the end. In two files: tiles, transformed sums.
+/// or transformed in squares, and multiplied; sums are stored at the end. In three files: tiles, copied
+/// pictures, transformed sums.
 class WeightGradientEmitter {
 public:
   WeightGradientEmitter(Emission &emission, tile::WeightGradientForm form, tile::WeightGradientTilingAttr tiling);
@@ -22,6 +23,11 @@ private:
     mlir::Value firstImage, images, firstRow, rows, accumulates;
   };
 
+  /// Rows of the picture: the first element, the pixels of a row that are in bounds, and strides.
+  struct CopiedRows {
+    mlir::Value source, rows, begin, end, rowStride, channelStride;
+  };
+
   void emitOffsets();
   void emitTile(mlir::Value tile);
   void emitPart(const Part &part, mlir::Value panels);
@@ -29,6 +35,9 @@ private:
   void setPanel(mlir::Value number);
   void copyPicture(mlir::Value image, mlir::Value firstRow, mlir::Value rows);
   void copyPlaneRow(mlir::Value source, mlir::Value target, mlir::Value begin, mlir::Value end, mlir::Value channel);
+  void copyChannels(const Part &part);
+  void copyRuns(const CopiedRows &copied);
+  void copyRowsOfChannels(const CopiedRows &copied, const Positions &first);
   void packGradient(mlir::Value image, mlir::Value firstRow, mlir::Value rows);
   void packRun(mlir::Value source, mlir::Value target, mlir::Value length, mlir::Value valid);
   void multiplyTaps(const Part &part);
@@ -44,6 +53,7 @@ private:
   llvm::SmallVector<sym::Expr> getIndices(unsigned input);
   Positions getPositions(mlir::Value image, mlir::Value row, mlir::Value column);
   mlir::Value getLinear(unsigned input, mlir::Value image, mlir::Value row);
+  mlir::Value getBounds(mlir::Value pixel, mlir::Value begin, mlir::Value end);
   mlir::Value isInside(sym::Expr index, mlir::Value offset, unsigned dim, const Positions &positions);
   llvm::SmallVector<mlir::Value> loadSquare(unsigned input, mlir::Value from, mlir::Value count, mlir::Value stride,
                                             mlir::Value mask);

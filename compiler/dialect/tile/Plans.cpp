@@ -91,7 +91,7 @@ LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr
 
 LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane,
                                                int64_t sums, int64_t leastTiles, int64_t outputs, int64_t channels,
-                                               int64_t transformed) {
+                                               int64_t transformed, bool) {
   if (outputs && !WinogradTransforms::isSupported(outputs))
     return emitError() << "squares of positions have 2 or 4 a side, not " << outputs;
   if (outputs && (failed(verifySize(emitError, "channels", channels)) ||

@@ -91,12 +91,14 @@ def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weigh
 
     With `outputs`, taps are 3 x 3, and sums those of the values of Winograd's transforms, over squares of `outputs` x
     `outputs` positions. A tile has at most `channels` input channels then, and as many rows of squares of an image, or
-    images, at a time as keep the transformed input within `transformed` elements.
+    images, at a time as keep the transformed input within `transformed` elements. Where `apart`, there is a single tap,
+    and the packed input has its channels as rows.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$places, "int64_t":$plane, "int64_t":$sums,
                         "int64_t":$least_tiles, DefaultValuedParameter<"int64_t", "0">:$outputs,
                         DefaultValuedParameter<"int64_t", "0">:$channels,
-                        DefaultValuedParameter<"int64_t", "0">:$transformed);
+                        DefaultValuedParameter<"int64_t", "0">:$transformed,
+                        DefaultValuedParameter<"bool", "false">:$apart);
 }
 
 def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
