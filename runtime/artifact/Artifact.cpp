@@ -42,6 +42,9 @@ Status Artifact::open(std::span<const uint8_t> bytes, const std::string &path, b
   if (!read.ok())
     return read.status();
   parts = std::move(*read);
+  // Weights that states begin with are read once.
+  if (descriptor().states.empty())
+    file.useHugePages();
   if (Status status = checkTarget(); !status.ok())
     return status;
   if (Status status = checkStripped(); !status.ok())

@@ -10,7 +10,7 @@
 
 namespace freestone::runtime::platform {
 
-/// A regular file, mapped read-only.
+/// A regular file, mapped read-only, in small pages: of what is read once, or in parts, little is in memory.
 class MappedFile {
 public:
   static Result<MappedFile> open(const std::string &path);
@@ -19,6 +19,11 @@ public:
   MappedFile(MappedFile &&other) noexcept;
   MappedFile &operator=(MappedFile &&other) noexcept;
   ~MappedFile();
+
+  /// Asks for huge pages, whose addresses are translated faster: for what is read again and again.
+  void useHugePages() const;
+  /// Drops its pages from memory; they are read again on access.
+  void release() const;
 
   std::span<const uint8_t> bytes() const { return {address, size}; }
 

@@ -45,8 +45,11 @@ Checkpoint Checkpoint::open(const std::string &folder, Verify verify) {
 }
 
 bool Checkpoint::isIntact(size_t file) const {
-  if (!verified[file])
-    verified[file] = checksumOf(files[file].bytes()) == manifest.files[file].checksum;
+  if (verified[file])
+    return true;
+  verified[file] = checksumOf(files[file].bytes()) == manifest.files[file].checksum;
+  // Much of it is not read again, such as the optimizer's state by what writes the model.
+  files[file].release();
   return verified[file];
 }
 

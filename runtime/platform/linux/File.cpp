@@ -90,10 +90,20 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
   void *address = mmap(nullptr, properties.st_size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED)
     return ioError("can't map", path);
-  madvise(address, properties.st_size, MADV_HUGEPAGE); // pages that are read from the disk are huge ones
+  madvise(address, properties.st_size, MADV_NOHUGEPAGE);
   mapped.address = static_cast<const uint8_t *>(address);
   mapped.size = properties.st_size;
   return mapped;
+}
+
+void MappedFile::useHugePages() const {
+  if (address)
+    madvise(const_cast<uint8_t *>(address), size, MADV_HUGEPAGE);
+}
+
+void MappedFile::release() const {
+  if (address)
+    madvise(const_cast<uint8_t *>(address), size, MADV_DONTNEED);
 }
 
 MappedFile::MappedFile(MappedFile &&other) noexcept
