@@ -97,8 +97,9 @@ def main():
             labels, expected[batch] = differentiate(x, kernels, attributes, random)
             np.savez(tool.folder / f"{batch}.npz", x=x.astype(np.float32), labels=labels)
         for target, has_words in known.items():
+            # Transformed sums are not exact.
             tool.train("model.onnx", "--compile-only", "-o", "step.stone", "--optimizer", "sgd", "--loss", "mse", "--data", "1.npz",
-                       "--precision", "bf16", "--target", target)
+                       "--precision", "bf16", "--target", target, "--disable", "winograd")
             counters = json.loads(tool.run("inspect", "step.stone", "--json").stdout)["statistics"]
             # Equal programs count once.
             words, others = counters["dot_products"], counters["weight_gradients"]
