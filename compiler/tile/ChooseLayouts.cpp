@@ -321,12 +321,12 @@ Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> in
   Location location = source.getLoc();
   auto type = graph::TensorType::get(&getContext(), shape, graph::getElementType(source), layout);
   bool isOfWeight = isWeightOnly(source);
-  if (isOfWeight)
+  if (isOfWeight) {
     builder.setInsertionPointAfterValue(source);
-  else
+  } else {
     builder.setInsertionPoint(source.getParentBlock()->findAncestorOpInBlock(*user));
-  if (!isOfWeight)
     count(getOperation(), "packed_in_runs", 1);
+  }
   if (!isOfWeight && layout) {
     auto transformed = dyn_cast<WinogradAttr>(layout);
     FailureOr<ComputeOp> stored =

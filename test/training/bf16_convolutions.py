@@ -88,14 +88,20 @@ def main():
         attributes = ofFirst, ofSecond
         # Most are zero, so that sums of both stay below the numbers that bf16 has all of.
         kernels = [(k * (random.random(k.shape) < 0.4)).astype(np.float64) for k in kernels]
-        save(tool.folder / "model.onnx", [node("Conv", ["x", "k1"], ["c"], **ofFirst), node("Conv", ["c", "k2"], ["y"], **ofSecond)],
-             [("x", FLOAT, ["n", *shape])], [("y", FLOAT, ["n", second[0], *(f"d{axis}" for axis in shape[1:])])],
+        # Every second case has pictures of any size and gives channels last, whose gradients are summed in other programs.
+        is_last = number % 2 == 1
+        rank, names = len(shape) - 1, [f"d{axis}" for axis in range(1, len(shape))]
+        picture = [f"p{axis}" for axis in range(rank)] if is_last else shape[1:]
+        nodes = [node("Conv", ["x", "k1"], ["c"], **ofFirst), node("Conv", ["c", "k2"], ["r"], **ofSecond),
+                 node("Transpose", ["r"], ["y"], perm=[0, *range(2, rank + 2), 1]) if is_last else node("Identity", ["r"], ["y"])]
+        save(tool.folder / "model.onnx", nodes, [("x", FLOAT, ["n", shape[0], *picture])],
+             [("y", FLOAT, ["n", *names, second[0]] if is_last else ["n", second[0], *names])],
              [constant("k1", kernels[0]), constant("k2", kernels[1])])
         expected = {}
         for batch in BATCHES:
             x = random.integers(-1, 2, (batch, *shape)).astype(np.float64)
             labels, expected[batch] = differentiate(x, kernels, attributes, random)
-            np.savez(tool.folder / f"{batch}.npz", x=x.astype(np.float32), labels=labels)
+            np.savez(tool.folder / f"{batch}.npz", x=x.astype(np.float32), labels=np.moveaxis(labels, 1, -1) if is_last else labels)
         for target, has_words in known.items():
             # Transformed sums are not exact.
             tool.train("model.onnx", "--compile-only", "-o", "step.stone", "--optimizer", "sgd", "--loss", "mse", "--data", "1.npz",
