@@ -116,12 +116,22 @@ std::optional<onnx::FunctionProto> GraphImporter::definitionOf(const Node &node)
   if (const onnx::FunctionProto *function = modelFunction(node.proto))
     return *function;
   std::vector<onnx::TypeProto> types;
-  for (int64_t index = 0; index < node.inputCount(); ++index) {
-    if (!node.value(index).isBuilt())
+  for (const ModelValue &value : node.values()) {
+    if (!value.isBuilt())
       return std::nullopt;
-    types.push_back(typeOf(node.value(index)));
+    types.push_back(typeOf(value));
   }
   return functionBody(node.proto, node.opset(), types);
+}
+
+bool GraphImporter::checkTypes(const Node &node) {
+  std::vector<onnx::TypeProto> types;
+  for (const ModelValue &value : node.values())
+    types.push_back(value.kind == ModelValue::Kind::Tensor ? typeOf(value) : onnx::TypeProto());
+  std::string complaint = verifyInputTypes(node.proto, node.opset(), types);
+  if (!complaint.empty())
+    builder.reject(complaint);
+  return complaint.empty();
 }
 
 void GraphImporter::inlineBody(Node &node, const onnx::FunctionProto &function, const Scope &caller) {
@@ -179,6 +189,8 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
   if (depth == 0)
     builder.setLoc(mlir::NameLoc::get(builder.getStringAttr(nameOf(proto))));
   Node node(proto, opset, std::move(inputs), builder, *this);
+  if (!modelFunction(proto) && !checkTypes(node))
+    return false;
   const Entry *entry =
       modelFunction(proto) ? nullptr : Registry::instance().find(proto.domain(), proto.op_type(), opset);
   if (entry)

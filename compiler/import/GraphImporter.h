@@ -55,6 +55,8 @@ private:
   bool importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope);
   void inlineBody(Node &node, const onnx::FunctionProto &function, const Scope &scope);
   std::optional<onnx::FunctionProto> definitionOf(const Node &node);
+  /// Refuses tensors of types that ONNX does not let the operator have.
+  bool checkTypes(const Node &node);
   const onnx::FunctionProto *modelFunction(const onnx::NodeProto &proto) const;
   bool isKnown(const onnx::NodeProto &proto, int opset) const;
 

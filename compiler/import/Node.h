@@ -73,6 +73,7 @@ public:
   /// Input `index`; null where it is absent.
   Tensor optionalInput(int64_t index) { return has(index) ? input(index) : Tensor(); }
   const ModelValue &value(int64_t index) const;
+  const std::vector<ModelValue> &values() const { return inputs; }
   /// All inputs, which must be tensors of `variadic` operators.
   llvm::SmallVector<Tensor> allInputs();
 

@@ -25,6 +25,10 @@ std::optional<OperatorSchema> findSchema(const std::string &domain, const std::s
 /// Checks number of inputs and outputs, and names and kinds of attributes; the complaint, or nothing.
 std::string verifyNode(const onnx::NodeProto &node, int opset);
 
+/// Checks that inputs which are tensors (of others the type is unset) hold what the operator takes: bools, integers,
+/// real numbers; the complaint, or nothing.
+std::string verifyInputTypes(const onnx::NodeProto &node, int opset, const std::vector<onnx::TypeProto> &inputTypes);
+
 /// The operator's definition by other operators, for these types of inputs (unset: absent). Nothing if ONNX gives none.
 std::optional<onnx::FunctionProto> functionBody(const onnx::NodeProto &node, int opset,
                                                 const std::vector<onnx::TypeProto> &inputTypes);

@@ -35,12 +35,12 @@ def weight(name):
     return helper.make_tensor(name, F32, [2, 3], [1.0] * 6)
 
 
-def nested(depth):
-    """If within If within … around an Identity."""
-    def leaf():
-        return helper.make_graph([node("Identity", ["x"], ["leaf"])], "leaf", [], [value("leaf")])
+def nested(depth, results=1):
+    """If within If within … around an Identity, a graph with this number of results."""
+    def leaf(results=1):
+        return helper.make_graph([node("Identity", ["x"], ["leaf"])], "leaf", [], [value("leaf")] * results)
 
-    body = leaf()
+    body = leaf(results)
     for level in range(1, depth):
         inner = node("If", ["c"], [f"y{level}"], then_branch=body, else_branch=leaf())
         body = helper.make_graph([inner], "body", [], [value(f"y{level}")])
@@ -106,6 +106,7 @@ def models():
     yield "sparse-initializer", sparse()
     yield "nested", nested(4)
     yield "nested-deeply", nested(30)
+    yield "branch-without-results", nested(2, results=0)
     yield "function", model([twice], functions=[function()], domains=["own"])
     yield "function-without-output", model([twice], functions=[function(outputs=("nowhere",))], domains=["own"])
     yield "function-of-itself", model([twice], domains=["own"], functions=[helper.make_function(

@@ -53,13 +53,27 @@ TEST(BadModel, Names) {
   expectInvalid("agraph (float[n] x) => (float[n] y) { y = Relu(a) a = Relu(x) }", "before node 'a' (Relu) makes it");
 }
 
+TEST(BadModel, Branches) {
+  const std::string some = "g () => (float[n] a) { a = Relu(x) }", none = "g () => () { a = Relu(x) }";
+  for (auto [whenTrue, whenFalse] : {std::pair(some, none), std::pair(none, some)})
+    expectInvalid("agraph (bool c, float[n] x) => (float[n] y) { y = If(c) <then_branch = " + whenTrue +
+                      ", else_branch = " + whenFalse + "> }",
+                  "node 'y' (If, opset 20): its branches give different numbers of results");
+  expectInvalid("agraph (int8[1] c, float[n] x) => (float[n] y) { y = If(c) <then_branch = " + some +
+                    ", else_branch = " + some + "> }",
+                "input 0 ('cond') holds integers, but the operator takes bools");
+}
+
 TEST(BadModel, ShapesAndTypes) {
   expectInvalid("agraph (float[3, 4] x) => (float[3, 4] y) { y = MatMul(x, x) }",
                 "node 'y' (MatMul, opset 20): sizes of dimensions that are multiplied must be equal, but are");
   expectInvalid("agraph (float[n] x, int64[n] i) => (float[n] y) { y = Add(x, i) }", "different types: f32 and i64");
+  expectInvalid("agraph (bool[n] x) => (bool[n] y) { y = Relu(x) }",
+                "input 0 ('X') holds bools, but the operator takes integers, real numbers");
   expectInvalid("agraph (float[n] x) => (float[n] y) { y = Add(x) }", "Add");
   expectInvalid("agraph (float[2] x) => (float[2] y) { y = Softmax<axis = 7>(x) }", "axis 7 does not exist");
-  expectInvalid("agraph (int64[n] x) => (int64[n] y) { y = Exp(x) }", "exp is not defined for i64");
+  expectInvalid("agraph (int64[n] x) => (int64[n] y) { y = Exp(x) }",
+                "input 0 ('input') holds integers, but the operator takes real numbers");
   expectInvalid("agraph (float[6] x) => (float[a, b] y) { s = Constant<value_ints = [4, -1]>() y = Reshape(x, s) }",
                 "numbers of elements before and after a reshape must be equal");
 }

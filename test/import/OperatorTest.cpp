@@ -44,7 +44,7 @@ TEST(Operator, AFunctionThatCallsItselfIsRefused) {
 }
 
 TEST(Operator, RecurrentLayersHaveOneType) {
-  EXPECT_EQ(importText("agraph (int64[t, b, 2] x, float[1, 4, 2] w, float[1, 4, 4] r) => (float[s, d, c, h] y) {"
+  EXPECT_EQ(importText("agraph (double[t, b, 2] x, float[1, 4, 2] w, float[1, 4, 4] r) => (float[s, d, c, h] y) {"
                        " y = RNN<hidden_size = 4>(x, w, r) }")
                 .reason(),
             "node 'y' (RNN, opset 20): the input, its weights, biases and first states must be floats of one type");
@@ -430,7 +430,8 @@ TEST(Operator, SequencesThatCannotBeCompiledAreRefused) {
                "only the run knows the rank of an element; declare the shapes");
   expectReason("agraph (seq(float[n]) s) => (float[k, n] y) { y = ConcatFromSequence<axis = 0, new_axis = 1>(s) }",
                "elements whose sizes only the run knows are concatenated; declare their sizes");
-  expectReason("agraph (float[n] x) => (float[n] y) { y = SequenceAt(x, x) }", "the first input is no sequence");
+  expectReason("agraph (float[n] x, int64 i) => (float[n] y) { y = SequenceAt(x, i) }",
+               "the first input is no sequence");
   ImportOptions training;
   training.keepWeights = true;
   Imported model = importText("agraph (seq(float[n]) s) => (int64 y) { y = SequenceLength(s) }", training);

@@ -57,8 +57,6 @@ std::optional<SmallVector<mlir::Value>> buildBranch(Node &node, mlir::Region &re
     std::optional<Values> outputs = node.importer().importBody(graph, {});
     if (!outputs)
       return std::nullopt;
-    if (!forms.empty() && forms.size() != outputs->size())
-      return node.reject("its branches give different numbers of results"), std::nullopt;
     bool isFirst = forms.empty(), areTensors = true;
     Values tensors;
     for (auto [index, output] : enumerate(*outputs)) {
@@ -83,6 +81,10 @@ void ifNode(Node &node) {
   const onnx::GraphProto *whenTrue = bodyOf(node, "then_branch"), *whenFalse = bodyOf(node, "else_branch");
   if (!condition || !whenTrue || !whenFalse)
     return;
+  if (whenTrue->output_size() != whenFalse->output_size()) {
+    node.reject("its branches give different numbers of results");
+    return;
+  }
   auto take = [&](bool holds) {
     if (auto outputs = node.importer().importBody(holds ? *whenTrue : *whenFalse, {}))
       for (auto [index, output] : enumerate(*outputs))
