@@ -45,6 +45,12 @@ bool givesBool(UnaryKind kind) {
   return kind == UnaryKind::isnan || kind == UnaryKind::isinf_pos || kind == UnaryKind::isinf_neg;
 }
 
+/// Whether `size`, which is never more than 1, is taken for 1 beside this other one, which may be more.
+bool isTakenForOne(GraphBuilder &builder, Expr size, Expr other) {
+  auto most = [&](Expr expr) { return builder.bounds().interval(expr).hi; };
+  return size.isConstant(1) || (most(size) == 1 && most(other) > 1);
+}
+
 /// The common shape of two under numpy's broadcasting rules; records the required equalities.
 bool joinShapes(GraphBuilder &builder, Shape &into, ArrayRef<Expr> shape) {
   if (into.size() < shape.size())
@@ -54,9 +60,11 @@ bool joinShapes(GraphBuilder &builder, Shape &into, ArrayRef<Expr> shape) {
   for (auto [mine, theirs] : zip_equal(into, other)) {
     mine = builder.current(mine);
     theirs = builder.current(theirs);
-    if (mine.isConstant(1))
-      mine = theirs;
-    else if (!theirs.isConstant(1) && !builder.makeEqual(mine, theirs, "sizes of what is combined element by element"))
+    if (isTakenForOne(builder, mine, theirs))
+      std::swap(mine, theirs);
+    bool isOne = isTakenForOne(builder, theirs, mine);
+    if (!builder.makeEqual(isOne ? theirs : mine, isOne ? builder.size(1) : theirs,
+                           "sizes of what is combined element by element"))
       return false;
   }
   into = builder.current(into);
@@ -113,8 +121,8 @@ Tensor broadcastTo(Tensor x, ArrayRef<Expr> target) {
     return builder.reject("a tensor of rank " + Twine(x.rank()) + " can't be broadcast to rank " + Twine(shape.size()));
   Shape expected(ArrayRef(shape).drop_front(offset));
   for (auto [mine, theirs] : zip_equal(x.shape(), expected))
-    if (mine.isConstant(1))
-      theirs = mine;
+    if (isTakenForOne(builder, mine, theirs))
+      theirs = builder.size(1);
   x = conform(x, expected, "the sizes of a tensor and of what it is broadcast to");
   if (!x)
     return x;

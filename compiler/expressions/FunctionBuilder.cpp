@@ -61,15 +61,10 @@ Expr FunctionBuilder::defineSize(StringRef stem, Expr expr) {
 }
 
 Shape FunctionBuilder::withNames(ArrayRef<Expr> shape) {
-  constexpr size_t mostTerms = 64;
-  size_t terms = 1;
-  for (Expr extent : shape)
-    terms *= std::max<size_t>(extent.terms().size(), 1);
-  Shape named;
-  for (Expr extent : shape) {
-    bool isLong = terms > mostTerms && extent.terms().size() > 1;
-    named.push_back(isLong || !SizeFacts::isSmall(extent) ? defineSize("size", extent) : extent);
-  }
+  Shape named(shape);
+  for (Expr &extent : named)
+    if (!SizeFacts::isShort(extent))
+      extent = defineSize("size", extent);
   return named;
 }
 
@@ -78,7 +73,7 @@ Tensor FunctionBuilder::fromContent(Content content, ArrayRef<Expr> shape, mlir:
   for (Element &element : content)
     element = element.map([&](Expr expr) {
       expr = facts.simplify(current(expr));
-      if (!SizeFacts::isSmall(expr))
+      if (!SizeFacts::isShort(expr))
         expr = define("number", expr);
       isInvalid |= expr.isInvalid();
       return expr;
@@ -106,7 +101,12 @@ Tensor FunctionBuilder::conform(Tensor x, ArrayRef<Expr> shape, const Twine &wha
   if (!makeEqual(x.shape(), shape, what))
     return {};
   Shape expected = current(shape);
-  return x.shape() == ArrayRef(expected) ? x : reshapeUnchecked(x, expected);
+  if (x.shape() == ArrayRef(expected))
+    return x;
+  // New names would set it apart from what it conforms with.
+  auto type = graph::TensorType::get(expected, x.elementType());
+  mlir::Value value = create<graph::ReshapeOp>(type, x.value()).getResult();
+  return add({this, expected, x.elementType(), value, std::nullopt, {}});
 }
 
 std::string FunctionBuilder::describe(const Twine &what) const {

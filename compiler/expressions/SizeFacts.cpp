@@ -8,18 +8,25 @@ using namespace llvm;
 namespace freestone::expressions {
 namespace {
 
-constexpr int maxAnalysed = 24;
+/// Of expressions that have no symbol, and of those that are analysed.
+constexpr int mostTerms = 8, mostAnalysed = 24;
 
-/// Subtracts the number of terms of an expression, including those of its atoms, from a budget.
-void spend(Expr expr, int &budget) {
+/// The number of terms of an expression, including those of its atoms, or `most`.
+int countTerms(Expr expr, int most) {
+  int count = 0;
+  if (expr.isInvalid())
+    return count;
   for (const sym::Term &term : expr.terms()) {
-    budget -= 1;
+    ++count;
     for (const sym::Factor &factor : term.factors)
       for (Expr operand : factor.atom.operands())
-        if (budget > 0)
-          spend(operand, budget);
+        if (count < most)
+          count += countTerms(operand, most - count);
   }
+  return std::min(count, most);
 }
+
+bool isSmall(Expr expr) { return countTerms(expr, mostAnalysed) < mostAnalysed; }
 
 /// The binding time of a symbol: with the inputs (0), right after them (1), or at run time (2).
 int stageOf(SymbolOrigin origin) {
@@ -73,7 +80,7 @@ Expr SizeFacts::element(StringRef name, int64_t input, int64_t element, sym::Int
 
 Expr SizeFacts::fresh(StringRef stem, SymbolOrigin origin, sym::Interval range) {
   std::string first = nameOf(stem), name = first;
-  for (unsigned next = 1; declared.contains(name); ++next)
+  for (unsigned next = 1; declared.contains(name) || replaced.contains(name); ++next)
     name = (first + "_" + Twine(next)).str();
   return symbol(name, origin, range);
 }
@@ -98,12 +105,7 @@ Expr SizeFacts::define(StringRef stem, Expr definition, sym::Interval range) {
   return expr;
 }
 
-bool SizeFacts::isSmall(Expr expr) {
-  int budget = maxAnalysed;
-  if (!expr.isInvalid())
-    spend(expr, budget);
-  return budget > 0;
-}
+bool SizeFacts::isShort(Expr expr) { return countTerms(expr, mostTerms + 1) <= mostTerms; }
 
 bool SizeFacts::restrict(StringRef name, sym::Interval range, int64_t multipleOf) {
   auto entry = declared.find(name.str());
@@ -152,10 +154,16 @@ sym::Interval SizeFacts::interval(Expr expr) const {
   return isSmall(expr) ? known.interval(expr) : sym::Interval::all();
 }
 
+bool SizeFacts::isDefinedAs(Expr symbol, Expr definition) const {
+  std::optional<StringRef> name = symbol.asSymbol();
+  auto found = name ? declared.find(name->str()) : declared.end();
+  return found != declared.end() && found->second.definition == definition;
+}
+
 SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
   lhs = simplify(lhs);
   rhs = simplify(rhs);
-  if (lhs == rhs)
+  if (lhs == rhs || isDefinedAs(lhs, rhs) || isDefinedAs(rhs, lhs))
     return {};
   if (isSmall(lhs - rhs) && known.provablyDistinct(lhs, rhs))
     return {Outcome::Contradiction, {}, {}};
@@ -196,8 +204,10 @@ void SizeFacts::substitute(StringRef symbol, Expr replacement, const Twine &text
   if (std::optional<StringRef> other = replacement.asSymbol())
     restrict(*other, before.bounds.range, before.bounds.multipleOf);
   // A dimension needs no check: the runtime compares it. An element does.
-  if (before.origin != SymbolOrigin::Element)
+  if (before.origin != SymbolOrigin::Element) {
     declared.erase(gone);
+    replaced.insert(symbol);
+  }
   for (auto &entry : declared)
     for (Expr *expr : {&entry.second.definition, &entry.second.most})
       if (*expr)

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/sym/Bounds.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 #include <map>
 #include <string>
 #include <vector>
@@ -78,8 +79,9 @@ public:
   /// A symbol defined as `definition`, so that later expressions stay small: an earlier symbol of this definition, or a
   /// new one named after `stem`, within `range`. Constants, symbols and data-dependent sizes are returned unchanged.
   Expr define(llvm::StringRef stem, Expr definition, sym::Interval range);
-  /// Whether an expression is small enough to stay without a symbol.
-  static bool isSmall(Expr expr);
+  /// Whether an expression stays without a symbol: products of sizes, of which strides and numbers of elements are
+  /// made, multiply the terms of their factors.
+  static bool isShort(Expr expr);
   /// Narrows the bounds of a symbol; false if there is none of this name.
   bool restrict(llvm::StringRef name, sym::Interval range, int64_t multipleOf = 1);
 
@@ -108,8 +110,12 @@ public:
   void substitute(llvm::StringRef symbol, Expr replacement, const llvm::Twine &text);
 
 private:
+  bool isDefinedAs(Expr symbol, Expr definition) const;
+
   mlir::MLIRContext *context;
   Symbols declared;
+  /// Names that are not given again: expressions from before may have them.
+  llvm::StringSet<> replaced;
   sym::Bounds known;
   std::vector<Assertion> asserted;
 };

@@ -83,6 +83,38 @@ TEST_F(FunctionBuilderTest, EqualSizesAreLearnt) {
   EXPECT_EQ(operations(), "binary");
 }
 
+TEST_F(FunctionBuilderTest, NamesOfReplacedSizesAreNotGivenAgain) {
+  begin({f32({"a", "n"})});
+  SizeFacts &facts = builder->sizeFacts();
+  Expr first = facts.fresh("size", SymbolOrigin::Dimension, sym::Interval::size());
+  ASSERT_TRUE(builder->makeEqual(first, size("a"), "sizes"));
+  EXPECT_EQ(builder->current(first), size("a"));
+  Expr second = builder->define("size", size("a + n"));
+  EXPECT_NE(second, first);
+  EXPECT_EQ(builder->current(second), second);
+}
+
+TEST_F(FunctionBuilderTest, SizesOfAtMostOneAreBroadcast) {
+  begin({f32({"n", "n"}), f32({"min(n, 1)", "n"})});
+  EXPECT_EQ((argument(0) + argument(1)).type(), f32({"n", "n"}));
+  EXPECT_EQ((argument(1) + argument(0)).type(), f32({"n", "n"}));
+  ASSERT_EQ(builder->sizeFacts().assertions().size(), 1u);
+  EXPECT_EQ(builder->sizeFacts().assertions()[0].lhs, size("min(n, 1)"));
+  EXPECT_EQ(builder->sizeFacts().assertions()[0].rhs, size("1"));
+}
+
+TEST_F(FunctionBuilderTest, LongSizesHaveNames) {
+  begin({f32({"n"})});
+  Expr half = size("(n + 7*min(n, 1)) floordiv 8 - (n + 15*min(n, 1) + 8) floordiv 16 + 1");
+  Tensor numbers = iota(*builder, {half, half}, 0, builder->getI64Type());
+  EXPECT_EQ(numbers.type(), i64({"size", "size"}));
+  EXPECT_EQ(builder->sizeFacts().symbols().find("size")->second.definition, half);
+  // What is equal by definition needs no check.
+  EXPECT_TRUE(builder->makeEqual(size("size"), half, "sizes"));
+  EXPECT_TRUE(builder->sizeFacts().assertions().empty());
+  EXPECT_EQ(builder->current(size("size")), size("size"));
+}
+
 TEST_F(FunctionBuilderTest, WhatCanNotBeLearntIsCheckedAtEntry) {
   begin({f32({"a"}), f32({"b"})});
   Tensor doubled = concat({argument(0), argument(0)}, 0), tripled = concat({argument(1), argument(1), argument(1)}, 0);

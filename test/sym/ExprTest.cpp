@@ -60,6 +60,15 @@ TEST_F(ExprTest, MultiplesOfOneSymbol) {
     EXPECT_FALSE(other.asMultiple()) << other.str();
 }
 
+TEST_F(ExprTest, DivisorsOfSeveralSignsKeepThem) {
+  for (Expr divisor : {b - s, s - b}) {
+    Expr quotient = Expr::floorDiv(b + 5, divisor);
+    ASSERT_EQ(quotient.kind(), Kind::FloorDiv) << quotient.str();
+    EXPECT_EQ(quotient.operands()[1], divisor);
+  }
+  EXPECT_EQ(Expr::floorDiv(b, -s), Expr::floorDiv(-b, s));
+}
+
 TEST_F(ExprTest, DivisionByConstants) {
   EXPECT_EQ(Expr::floorDiv(8 * s + 3, 8), s);
   EXPECT_EQ(Expr::floorDiv(8 * s + 8, 8), s + 1);

@@ -124,13 +124,15 @@ Expr Expr::floorDiv(Expr dividend, int64_t divisor) {
   return joinDivisions(divideTerms(dividend, divisor));
 }
 
-/// Normalizes signs: leading coefficients become positive, the rounding mode takes up the sign.
+/// Normalizes signs: the dividend's leading coefficient becomes positive, the rounding mode takes up the sign. A
+/// divisor of several signs stays as it is: it is the size that it is written as, and must be positive where code
+/// divides by it.
 static Expr divideBySymbolic(Expr dividend, Expr divisor, Kind rounding) {
   MLIRContext *context = dividend.context();
   if (dividend.isConstant(0))
     return dividend;
   bool negative = false;
-  if (divisor.terms().front().coefficient < 0) {
+  if (llvm::all_of(divisor.terms(), [](const Term &term) { return term.coefficient < 0; })) {
     divisor = -divisor;
     dividend = -dividend;
   }

@@ -44,7 +44,7 @@ std::optional<int64_t> CarriedSizes::iterationsOfSize(Expr size) const {
   constexpr int64_t most = int64_t(1) << 40;
   const SizeFacts &facts = builder.sizeFacts();
   Expr first = number ? facts.simplify(at(size, builder.size(0))) : size;
-  if (!number || !SizeFacts::isSmall(size) || isOfBody(first) || !isOfBody(size))
+  if (!number || !SizeFacts::isShort(size) || isOfBody(first) || !isOfBody(size))
     return std::nullopt;
   auto isSame = [&](int64_t iterations) {
     sym::Bounds bounds = facts.bounds();
