@@ -396,7 +396,8 @@ def sweep(name, target, options, report):
         pattern = r"#tile\.(?:contraction|convolution|window|map)<[^<>]*(?:<[^<>]*>)?[^<>]*>|#tile\.rows<[^<>]*>"
         others = [text for each in choices.values() for whole in each.values() for text in re.findall(pattern, whole)]
         others = list(dict.fromkeys(others))
-        like = next(text for text in reversed(others) if "block_rows" not in text)
+        # Of rows, one whose number follows from a run's sizes.
+        like = max((text for text in reversed(others) if "block_rows" not in text), key=lambda text: "floordiv" in text)
         drawn, chance = list(dict.fromkeys(of.family.grid(like))), random.Random(1)
         everything = len(drawn)
         chance.shuffle(drawn)
