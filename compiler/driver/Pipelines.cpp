@@ -55,6 +55,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
     layouts.cacheBytes = device->getL2Bytes();
     layouts.stepsPerByte = device->getMultiplyAdds(32) / device->getMemoryBandwidth();
     fusion.cacheBytes = device->getL2Bytes();
+    fusion.columns = layouts.columns;
   } else {
     llvm::consumeError(device.takeError());
   }
@@ -67,6 +68,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   fusion.siblings = switches.fuseSiblings;
   fusion.connect = switches.connect;
   fusion.orderMaps = switches.orderMaps;
+  fusion.orderProducts = switches.orderProducts;
   fusion.longRows = switches.longRows;
   tile::GraphToTileOptions lowering;
   lowering.residueClasses = switches.residueClasses;

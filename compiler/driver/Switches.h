@@ -15,6 +15,7 @@ struct Switches {
   bool fuseEpilogues = true;
   bool fuseRows = true;
   bool orderMaps = true;
+  bool orderProducts = true;
   bool longRows = true;
   bool fuseMaps = true;
   bool fuseSiblings = true;
@@ -81,7 +82,7 @@ struct Switches {
           switches.selectBranches = switches.integerProducts = switches.scanProducts = switches.blockOrders =
           switches.keepScanValues = switches.fuseChains = switches.narrowWaits =
           switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.orderMaps =
-          switches.longRows = switches.keepOperands = false;
+          switches.orderProducts = switches.longRows = switches.keepOperands = false;
     return switches;
   }
 };
@@ -107,6 +108,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"rows", &Switches::fuseRows, "rows", "reductions over the same rows are passes of one program"},
     {"order-maps", &Switches::orderMaps, "ordered_maps",
      "maps go along the rows of the reductions whose results they read, such as those of a batch's statistics"},
+    {"order-products", &Switches::orderProducts, "ordered_products",
+     "products of pictures that lie channel by channel write them so: a batch's columns are those of one product"},
     {"long-rows", &Switches::longRows, "long_rows",
      "passes over rows that only short runs keep in the cache are one program where long rows lose nothing"},
     {"maps", &Switches::fuseMaps, "maps", "elementwise computes over the same loops are one program"},

@@ -4,6 +4,7 @@
 #include "compiler/plan/ContractionForm.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/RowPasses.h"
+#include "compiler/tile/ColumnOrder.h"
 #include "compiler/tile/Connect.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
@@ -312,6 +313,8 @@ public:
     RowLengths lengths(TypicalSizes(getOperation()), cacheBytes, longRows);
     if (rows && orderMaps)
       count(getOperation(), "ordered_maps", orderMapsByRows(getOperation(), lengths));
+    if (epilogues && orderProducts)
+      count(getOperation(), "ordered_products", orderProductsByColumns(getOperation(), columns));
     Fuser fuser(getOperation(), lengths, {epilogues, rows, maps, siblings});
     fuser.fuse();
     count(getOperation(), "long_rows", fuser.getLongRows());

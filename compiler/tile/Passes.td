@@ -186,9 +186,11 @@ def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
     are connected by tiles (attention). Where results are also read behind the sums, as by gradients, these readers are
     connected as well, and compute them again. A map of elements and of what reductions over rows of them gave, such as
     a normalization by the statistics of a batch, first takes the order of the reductions' loops, so that both are passes
-    over the same rows. Rows whose length only a run tells are assumed to be short where being long costs nothing. Counts
+    over the same rows. Products that read the pictures of a batch channel by channel, as such maps leave them, write them
+    so as well where panels of each picture's columns would not be full: the columns of all pictures are those of one
+    product. Rows whose length only a run tells are assumed to be short where being long costs nothing. Counts
     edges by kind, `epilogues`, `rows`, `maps` and `siblings`, connections as `connected`, and `groups`; maps in another
-    order as `ordered_maps`, and edges of rows that are short in some runs alone as `long_rows`.
+    order as `ordered_maps`, products as `ordered_products`, and edges of rows that are short in some runs alone as `long_rows`.
   }];
   let options = [Option<"epilogues", "epilogues", "bool", "true", "Fuse contractions with the computes that follow on their elements">,
                  Option<"rows", "rows", "bool", "true", "Fuse computes over the same rows as a reduction">,
@@ -196,7 +198,9 @@ def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
                  Option<"siblings", "siblings", "bool", "true", "Fuse reductions that read the same elements">,
                  Option<"connect", "connect", "bool", "true", "Connect contractions by tiles">,
                  Option<"orderMaps", "order-maps", "bool", "true", "Permute maps as the reductions that they read">,
+                 Option<"orderProducts", "order-products", "bool", "true", "Permute products of pictures that lie channel by channel">,
                  Option<"longRows", "long-rows", "bool", "true", "Assume that rows are short whose length a run tells">,
+                 Option<"columns", "columns", "int64_t", "32", "Width of a panel">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "Size of a worker's cache (L2)">];
 }
 

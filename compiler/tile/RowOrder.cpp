@@ -1,7 +1,7 @@
 #include "compiler/tile/RowOrder.h"
 
 #include "compiler/plan/Classify.h"
-#include "compiler/tile/RewriteLoops.h"
+#include "compiler/tile/ResultOrder.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -83,79 +83,6 @@ static std::optional<SmallVector<unsigned>> findOrder(ComputeOp map, const RowLe
   return std::nullopt;
 }
 
-/// The map by which a compute reads a tensor without a reshape that only adds or leaves out dimensions of one element;
-/// null where there is none.
-static AffineMap getMapWithout(graph::ReshapeOp reshape, AffineMap read) {
-  ArrayRef<Expr> from = graph::getShape(reshape.getResult()), to = graph::getShape(reshape->getOperand(0));
-  SmallVector<AffineExpr> results;
-  auto isLeftOut = [&](unsigned dim) {
-    auto index = dyn_cast<AffineConstantExpr>(read.getResult(dim));
-    return from[dim].isConstant(1) && index && index.getValue() == 0;
-  };
-  unsigned dim = 0;
-  for (Expr size : to) {
-    while (dim < from.size() && from[dim] != size && isLeftOut(dim))
-      ++dim;
-    if (dim < from.size() && from[dim] == size)
-      results.push_back(read.getResult(dim++));
-    else if (size.isConstant(1))
-      results.push_back(getAffineConstantExpr(0, read.getContext()));
-    else
-      return {};
-  }
-  for (; dim < from.size(); ++dim)
-    if (!isLeftOut(dim))
-      return {};
-  return AffineMap::get(read.getNumDims(), read.getNumSymbols(), results, read.getContext());
-}
-
-/// Whether only computes read a tensor, at places of the loops, if need be without a reshape: they can read it in any
-/// order.
-static bool isReadByLoops(Value tensor, graph::ReshapeOp reshape = {}) {
-  return llvm::all_of(tensor.getUses(), [&](OpOperand &use) {
-    if (auto another = dyn_cast<graph::ReshapeOp>(use.getOwner()))
-      return !reshape && isReadByLoops(another.getResult(), another);
-    auto reader = dyn_cast<ComputeOp>(use.getOwner());
-    return reader && use.getOperandNumber() < reader.getInputs().size() &&
-           (!reshape || getMapWithout(reshape, reader.getMap(use.getOperandNumber())));
-  });
-}
-
-static void readBy(OpOperand &use, Value tensor, AffineMap map) {
-  auto reader = cast<ComputeOp>(use.getOwner());
-  SmallVector<Attribute> maps(reader.getIndexMaps().getValue());
-  maps[use.getOperandNumber()] = AffineMapAttr::get(map);
-  reader.setIndexMapsAttr(ArrayAttr::get(map.getContext(), maps));
-  use.set(tensor);
-}
-
-/// Lets computes read a map's result without reshapes.
-static void dropReshapes(ComputeOp map) {
-  for (Operation *user : llvm::make_early_inc_range(map->getUsers()))
-    if (auto reshape = dyn_cast<graph::ReshapeOp>(user)) {
-      for (OpOperand &use : llvm::make_early_inc_range(reshape->getUses()))
-        readBy(use, map->getResult(0),
-               getMapWithout(reshape, cast<ComputeOp>(use.getOwner()).getMap(use.getOperandNumber())));
-      reshape->erase();
-    }
-}
-
-static LogicalResult reorder(ComputeOp map, ArrayRef<unsigned> order) {
-  OpBuilder builder(map);
-  FailureOr<ComputeOp> permuted = permuteLoops(builder, map, order);
-  if (failed(permuted))
-    return failure();
-  dropReshapes(map);
-  for (OpOperand &use : llvm::make_early_inc_range(map->getUses())) {
-    AffineMap read = cast<ComputeOp>(use.getOwner()).getMap(use.getOperandNumber());
-    SmallVector<AffineExpr> results = llvm::map_to_vector(order, [&](unsigned dim) { return read.getResult(dim); });
-    readBy(use, permuted->getResult(0),
-           AffineMap::get(read.getNumDims(), read.getNumSymbols(), results, builder.getContext()));
-  }
-  map->erase();
-  return success();
-}
-
 int64_t tile::orderMapsByRows(func::FuncOp function, const RowLengths &lengths) {
   int64_t ordered = 0;
   for (auto map : llvm::make_early_inc_range(function.getBody().front().getOps<ComputeOp>())) {
@@ -163,7 +90,7 @@ int64_t tile::orderMapsByRows(func::FuncOp function, const RowLengths &lengths) 
         !isReadByLoops(map->getResult(0)))
       continue;
     std::optional<SmallVector<unsigned>> order = findOrder(map, lengths);
-    ordered += order && succeeded(reorder(map, *order));
+    ordered += order && succeeded(reorderResult(map, *order));
   }
   return ordered;
 }

@@ -50,7 +50,7 @@ OF_TRAINING = {"siblings", "scan-values", "state-layouts", "split-reductions", "
 # test/codegen/convolutions.py tests that of gradients of single taps.
 OF_TAPS = {"channels-apart"}
 # test/training/batch_norms.py tests those of normalizations in training.
-OF_NORMS = {"factor-sums", "order-maps", "long-rows"}
+OF_NORMS = {"factor-sums", "order-maps", "order-products", "long-rows"}
 # test/codegen/integer_products.py and integer_convolutions.py test those of integers.
 OF_INTEGERS = {"pair-products", "integer-products"}
 # test/driver/scatters.py tests that of scatters.

@@ -1,0 +1,82 @@
+#include "compiler/tile/ResultOrder.h"
+
+#include "compiler/tile/RewriteLoops.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+/// The map by which a compute reads a tensor without a reshape that only adds or leaves out dimensions of one element;
+/// null where there is none.
+static AffineMap getMapWithout(graph::ReshapeOp reshape, AffineMap read) {
+  ArrayRef<Expr> from = graph::getShape(reshape.getResult()), to = graph::getShape(reshape->getOperand(0));
+  SmallVector<AffineExpr> results;
+  auto isLeftOut = [&](unsigned dim) {
+    auto index = dyn_cast<AffineConstantExpr>(read.getResult(dim));
+    return from[dim].isConstant(1) && index && index.getValue() == 0;
+  };
+  unsigned dim = 0;
+  for (Expr size : to) {
+    while (dim < from.size() && from[dim] != size && isLeftOut(dim))
+      ++dim;
+    if (dim < from.size() && from[dim] == size)
+      results.push_back(read.getResult(dim++));
+    else if (size.isConstant(1))
+      results.push_back(getAffineConstantExpr(0, read.getContext()));
+    else
+      return {};
+  }
+  for (; dim < from.size(); ++dim)
+    if (!isLeftOut(dim))
+      return {};
+  return AffineMap::get(read.getNumDims(), read.getNumSymbols(), results, read.getContext());
+}
+
+/// As isReadByLoops, of a tensor or a reshape of it.
+static bool isReadWithout(Value tensor, graph::ReshapeOp reshape) {
+  return llvm::all_of(tensor.getUses(), [&](OpOperand &use) {
+    if (auto another = dyn_cast<graph::ReshapeOp>(use.getOwner()))
+      return !reshape && isReadWithout(another.getResult(), another);
+    auto reader = dyn_cast<ComputeOp>(use.getOwner());
+    return reader && use.getOperandNumber() < reader.getInputs().size() &&
+           (!reshape || getMapWithout(reshape, reader.getMap(use.getOperandNumber())));
+  });
+}
+
+bool tile::isReadByLoops(Value tensor) { return isReadWithout(tensor, {}); }
+
+static void readBy(OpOperand &use, Value tensor, AffineMap map) {
+  auto reader = cast<ComputeOp>(use.getOwner());
+  SmallVector<Attribute> maps(reader.getIndexMaps().getValue());
+  maps[use.getOperandNumber()] = AffineMapAttr::get(map);
+  reader.setIndexMapsAttr(ArrayAttr::get(map.getContext(), maps));
+  use.set(tensor);
+}
+
+/// Lets computes read a result without reshapes.
+static void dropReshapes(ComputeOp compute) {
+  for (Operation *user : llvm::make_early_inc_range(compute->getUsers()))
+    if (auto reshape = dyn_cast<graph::ReshapeOp>(user)) {
+      for (OpOperand &use : llvm::make_early_inc_range(reshape->getUses()))
+        readBy(use, compute->getResult(0),
+               getMapWithout(reshape, cast<ComputeOp>(use.getOwner()).getMap(use.getOperandNumber())));
+      reshape->erase();
+    }
+}
+
+FailureOr<ComputeOp> tile::reorderResult(ComputeOp compute, ArrayRef<unsigned> order) {
+  OpBuilder builder(compute);
+  FailureOr<ComputeOp> permuted = permuteLoops(builder, compute, order);
+  if (failed(permuted))
+    return failure();
+  dropReshapes(compute);
+  for (OpOperand &use : llvm::make_early_inc_range(compute->getUses())) {
+    AffineMap read = cast<ComputeOp>(use.getOwner()).getMap(use.getOperandNumber());
+    SmallVector<AffineExpr> results = llvm::map_to_vector(order, [&](unsigned dim) { return read.getResult(dim); });
+    readBy(use, permuted->getResult(0),
+           AffineMap::get(read.getNumDims(), read.getNumSymbols(), results, builder.getContext()));
+  }
+  compute->erase();
+  return permuted;
+}
