@@ -110,7 +110,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(tile::createChooseTiles(
       {options.target, switches.weightGradients, switches.transformFilters, switches.channelsApart, switches.windows,
        switches.shareRows, switches.dotProducts, switches.pairProducts, switches.keepPacked, switches.streamColumns,
-       switches.innerProducts, switches.construct, switches.sideBySide, switches.transpositions, switches.narrowLanes,
+       switches.innerProducts, switches.sumBlocks, switches.construct, switches.sideBySide, switches.transpositions, switches.narrowLanes,
        switches.segments, switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));

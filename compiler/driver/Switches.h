@@ -45,6 +45,7 @@ struct Switches {
   bool keepPacked = true;
   bool streamColumns = true;
   bool innerProducts = true;
+  bool sumBlocks = true;
   bool construct = true;
   bool sideBySide = true;
   bool transpositions = true;
@@ -75,7 +76,7 @@ struct Switches {
       switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.windows = switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
-          switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
+          switches.streamColumns = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overlapIterations = switches.doubleBuffer = switches.overwriteOperands =
@@ -163,6 +164,9 @@ inline constexpr SwitchInfo switchTable[] = {
      "few rows read the columns of a contraction in place, without packing them"},
     {"inner-products", &Switches::innerProducts, "inner_products",
      "contractions with few rows or columns are inner products, with vectors along the sum"},
+    {"sum-blocks", &Switches::sumBlocks, "sum_blocks",
+     "sums over the same positions, such as gradients of depthwise filters, are computed in blocks that share what they "
+     "load, with vectors along the positions"},
     {"construct", &Switches::construct, "constructed",
      "tilings of contractions, convolutions and windows are the best of many that fit the machine, as a model "
      "predicts"},

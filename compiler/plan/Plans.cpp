@@ -161,8 +161,9 @@ static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
     FailureOr<RowBlocks> blocks = RowBlocks::get(*passes, tiling, why);
     if (failed(blocks))
       return program.emitOpError("can't be computed in blocks of results: ") << why;
-    Expr copied = blocks->packed ? getScratchBytes(blocks->packed->elements, Float32Type::get(context))
-                                 : Expr::constant(context, 0);
+    bool copies = blocks->packed || blocks->picture;
+    Expr copied =
+        copies ? getScratchBytes(blocks->getCopied(), Float32Type::get(context)) : Expr::constant(context, 0);
     return makePlan(program, tiling, Expr::ceilDiv(blocks->getCount(), tiling.getRows()), copied,
                     getAccesses(program, *blocks, tiling));
   }

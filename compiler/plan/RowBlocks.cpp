@@ -29,34 +29,98 @@ static FailureOr<RowBlocks::Packed> getPacked(RowBlocks &blocks, unsigned input,
   return packed;
 }
 
+/// The same for an operand with a border.
+static FailureOr<RowBlocks::Picture> getPicture(RowBlocks &blocks, unsigned input, int64_t lanes, std::string &why) {
+  ComputeOp compute = blocks.reduction;
+  MLIRContext *context = compute.getContext();
+  Expr zero = Expr::constant(context, 0), one = Expr::constant(context, 1);
+  graph::TensorType type = compute.getInputType(input);
+  SmallVector<Expr> extents = compute.getExtents(), indices = getIndices(compute, input), counts, places;
+  bool isCopied = isa<BlockArgument>(compute.getInputs()[input]) && type.getElementType().isF32() && hasStrides(type);
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
+    Expr count = one, place = zero;
+    isCopied &= coordinate.has_value();
+    for (unsigned loop = blocks.rowLoop; isCopied && loop < compute.getNumLoops(); ++loop) {
+      std::optional<int64_t> step = coordinate->strides[loop].asConstant();
+      bool isAlong = loop == blocks.reducedLoop && dim + 1 == indices.size();
+      isCopied &= step && *step >= 0 && (loop != blocks.reducedLoop || *step == isAlong);
+      if (!isCopied || *step == 0)
+        continue;
+      count = count + Expr::max(extents[loop] - 1, zero) * *step;
+      place = place + getLoopSymbol(context, loop) * *step;
+    }
+    counts.push_back(count);
+    places.push_back(place);
+  }
+  if (!isCopied || indices.empty()) {
+    why = "an operand is copied with its border that is no f32, or whose elements are not neighbours along the sum";
+    return failure();
+  }
+  RowBlocks::Picture picture{input, {}, {}, Expr::ceilDiv(counts.back(), lanes) * lanes, places.back(), {}};
+  Expr stride = picture.run;
+  picture.counts.assign(counts.begin(), counts.end() - 1);
+  picture.strides.resize(picture.counts.size());
+  for (size_t dim = picture.counts.size(); dim > 0; --dim) {
+    picture.strides[dim - 1] = stride;
+    picture.place = picture.place + places[dim - 1] * stride;
+    stride = stride * picture.counts[dim - 1];
+  }
+  picture.elements = stride;
+  return picture;
+}
+
 FailureOr<RowBlocks> RowBlocks::get(const RowPasses &passes, RowsTilingAttr tiling, std::string &why) {
   RowPasses::Entry first = passes.entries.front();
   unsigned rowLoops = tiling.getRowLoops();
-  bool isReduction = first.role == RowRole::reduction && passes.passes == 1 && getCombiners(first.compute) &&
-                     first.compute.getNumLoops() == rowLoops + 1;
+  bool isReduction = first.role == RowRole::reduction && passes.passes == 1 && getCombiners(first.compute);
   bool areScalars = llvm::all_of(llvm::drop_begin(passes.entries), [](const RowPasses::Entry &entry) {
     return entry.role == RowRole::scalar && entry.pass == 1;
   });
   if (rowLoops < 2 || !isReduction || !areScalars) {
-    why = "blocks of results are those of one reduction of one loop, with two row loops at least";
+    why = "blocks of results are those of one reduction, with two row loops at least";
     return failure();
   }
   SmallVector<Expr> extents = first.compute.getExtents();
-  RowBlocks blocks{first.compute,          rowLoops - 2,
-                   rowLoops - 1,           rowLoops,
-                   tiling.getBlockRows(), tiling.getBlockColumns(),
-                   {},                     {},
-                   {},                     {}};
+  RowBlocks blocks{first.compute,
+                   rowLoops - 2,
+                   rowLoops - 1,
+                   first.compute.getNumLoops() - 1,
+                   tiling.getBlockRows(),
+                   tiling.getBlockColumns(),
+                   {},
+                   {},
+                   {},
+                   {},
+                   {}};
   blocks.outer = llvm::to_vector(ArrayRef(extents).take_front(rowLoops - 2));
   blocks.rowBlocks = Expr::ceilDiv(extents[blocks.rowLoop], tiling.getBlockRows());
   blocks.columnBlocks = Expr::ceilDiv(extents[blocks.columnLoop], tiling.getBlockColumns());
   if (tiling.getPacked() < 0)
     return blocks;
+  unsigned copied = tiling.getPacked();
+  if (copied < first.compute.getInputs().size() && first.compute.getFill(copied)) {
+    FailureOr<Picture> picture = getPicture(blocks, copied, tiling.getLanes().front(), why);
+    if (failed(picture))
+      return failure();
+    blocks.picture = *picture;
+    return blocks;
+  }
+  if (blocks.reducedLoop != rowLoops) {
+    why = "columns are packed along a single loop";
+    return failure();
+  }
   FailureOr<Packed> packed = getPacked(blocks, tiling.getPacked(), tiling.getLanes().front(), why);
   if (failed(packed))
     return failure();
   blocks.packed = *packed;
   return blocks;
+}
+
+Expr RowBlocks::getCopied() const {
+  if (picture)
+    return picture->elements;
+  return packed ? packed->elements : Expr::constant(ComputeOp(reduction).getContext(), 0);
 }
 
 Expr RowBlocks::getCount() const {

@@ -5,8 +5,9 @@
 
 namespace freestone::tile {
 
-/// The geometry of a rows tiling with blocks of results: the last two row loops count rows and columns of results, each
-/// the reduction of one loop. Blocks are row-major within a matrix, and matrices one after another.
+/// The geometry of a rows tiling with blocks of results: the last two row loops count rows and columns of results.
+/// Vectors run along the last loop of the reduction. Blocks are row-major within a matrix, and matrices one after
+/// another.
 struct RowBlocks {
   ComputeOp reduction;
   unsigned rowLoop, columnLoop, reducedLoop;
@@ -27,6 +28,24 @@ struct RowBlocks {
     sym::Expr elements;
   };
   std::optional<Packed> packed;
+
+  /// An operand with a border: a copy of what a matrix reads of it has the fill where the operand ends, so that nothing
+  /// asks for ends while it sums.
+  struct Picture {
+    unsigned input;
+    /// For every dimension but the last: its elements in the copy, and the copy's stride.
+    llvm::SmallVector<sym::Expr> counts, strides;
+    /// Elements of the last dimension in the copy: whole vectors.
+    sym::Expr run;
+    /// The place in the copy, over the loops of the reduction.
+    sym::Expr place;
+    /// Of the copy.
+    sym::Expr elements;
+  };
+  std::optional<Picture> picture;
+
+  /// Elements of the copy of either.
+  sym::Expr getCopied() const;
 
   /// Fails, with a reason in `why`, if the tiling has blocks that do not compute the program.
   static mlir::FailureOr<RowBlocks> get(const RowPasses &passes, RowsTilingAttr tiling, std::string &why);

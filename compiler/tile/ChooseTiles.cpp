@@ -7,6 +7,7 @@
 #include "compiler/tile/TileContraction.h"
 #include "compiler/tile/TileConvolution.h"
 #include "compiler/tile/TileLoops.h"
+#include "compiler/tile/TileSumBlocks.h"
 #include "compiler/tile/TileTree.h"
 #include "compiler/tile/TileWeightGradient.h"
 #include "compiler/tile/TileWindow.h"
@@ -143,7 +144,17 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     // Words of bytes are summed four at a time, few channels or not.
     if (windows && !(hasDotProducts && form->elementType.isInteger(32)))
       window = tile::WindowForm::get(program);
-    if (window && tile::isWindowInRegisters(*window)) {
+    if (window && !tile::isWindowInRegisters(*window))
+      window.reset();
+    std::optional<tile::SumBlocks> blocks;
+    if (form && sumBlocks && !runsOfStage && !hasDotProducts &&
+        !tile::isMicroKernelContraction(*form, widthOf(form->elementType)))
+      blocks = tile::SumBlocks::get(*form, window, tile::TypicalRuns(program), device);
+    if (blocks) {
+      count("sum_blocks");
+      return blocks->getTiling(*form, device);
+    }
+    if (window) {
       count("windows");
       if (construct)
         count("constructed");

@@ -354,8 +354,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them, convolutions and windows whose tiling is `constructed`, with `pair_products` of integers, as `inner_products` or with packed
     operands `kept_packed` for later tiles, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, those among them that
-    are `transformed` or of single taps with `channels_apart`, reductions of
-    `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
+    are `transformed` or of single taps with `channels_apart`, sums
+    in `sum_blocks`, reductions of `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
     maps of `narrow_lanes`, maps in `segments` of columns, and programs with `variants` for different sizes.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
@@ -387,6 +387,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Let few rows read the columns of a contraction in place, without packing them">,
                  Option<"innerProducts", "inner-products", "bool", "true",
                         "Let contractions with few rows or columns be inner products, with vectors along the sum">,
+                 Option<"sumBlocks", "sum-blocks", "bool", "true",
+                        "Compute sums of products over the same positions in blocks, with vectors along these">,
                  Option<"construct", "construct", "bool", "true",
                         "Take the best of all tilings of a contraction, convolution or window that can be constructed, rather than a plain one">,
                  Option<"sideBySide", "side-by-side", "bool", "true",

@@ -49,8 +49,8 @@ OF_TRAINING = {"siblings", "scan-values", "state-layouts", "split-reductions", "
                "dot-products", "shorten-live-ranges", "donate"}
 # test/codegen/convolutions.py tests that of gradients of single taps.
 OF_TAPS = {"channels-apart"}
-# test/training/batch_norms.py tests those of normalizations in training.
-OF_NORMS = {"factor-sums", "order-maps", "order-products", "long-rows"}
+# test/training/batch_norms.py tests those of normalizations in training, and of depthwise filters.
+OF_NORMS = {"factor-sums", "order-maps", "order-products", "long-rows", "sum-blocks"}
 # test/codegen/integer_products.py and integer_convolutions.py test those of integers.
 OF_INTEGERS = {"pair-products", "integer-products"}
 # test/driver/scatters.py tests that of scatters.

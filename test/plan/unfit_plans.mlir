@@ -294,12 +294,52 @@ tile.program @packed_rows symbols [s0, s1, s2](%x: !x, %w: !w) -> (!y) attribute
 !y = !graph.tensor<[s0], f32>
 #plan = #tile.plan<#tile.rows<row_loops = 1, rows = 1, run_loops = [1], lanes = [16], accumulators = [8], block_rows = 4>,
                    tiles = 1, scratch = 0, reads = [unit], writes = [unit]>
-// expected-error @+1 {{can't be computed in blocks of results: blocks of results are those of one reduction of one loop, with two row loops at least}}
+// expected-error @+1 {{can't be computed in blocks of results: blocks of results are those of one reduction, with two row loops at least}}
 tile.program @blocks_of_one_loop symbols [s0, s1](%x: !x) -> (!y) attributes {plan = #plan} {
   %0 = tile.compute [s0, s1] [parallel, reduction] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) init [0.0 : f32] {
   ^bb0(%a: f32, %sum: f32):
     %s = arith.addf %sum, %a : f32
     tile.yield %s : f32
   } : (!x) -> !y
+  tile.return %0 : !y
+}
+
+// -----
+
+!x = !graph.tensor<[s0, 9, 20, 20], f32>
+!g = !graph.tensor<[s0, 9, 10, 10], f32>
+!y = !graph.tensor<[9, 3, 3], f32>
+#plan = #tile.plan<#tile.rows<row_loops = 3, rows = 1, run_loops = [3], lanes = [16], accumulators = [1], block_rows = 3, block_columns = 3, packed = 0>,
+                   tiles = 1, scratch = 0, reads = [unit, unit], writes = [unit]>
+// expected-error @+1 {{an operand is copied with its border that is no f32, or whose elements are not neighbours along the sum}}
+tile.program @strided_picture symbols [s0](%x: !x, %g: !g) -> (!y) attributes {plan = #plan} {
+  %0 = tile.compute [9, 3, 3, s0, 10, 10] [parallel, parallel, parallel, reduction, reduction, reduction]
+       ins(%x : affine_map<(d0, d1, d2, d3, d4, d5) -> (d3, d0, d1 + d4 * 2 - 1, d2 + d5 * 2 - 1)>,
+           %g : affine_map<(d0, d1, d2, d3, d4, d5) -> (d3, d0, d4, d5)>) fill [0.0 : f32, unit] init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!x, !g) -> !y
+  tile.return %0 : !y
+}
+
+// -----
+
+!x = !graph.tensor<[s0, 9, 10, 10], f32>
+!g = !graph.tensor<[s0, 9, 10, 10], f32>
+!y = !graph.tensor<[9, 3], f32>
+#plan = #tile.plan<#tile.rows<row_loops = 2, rows = 1, run_loops = [3], lanes = [16], accumulators = [1], block_columns = 3, packed = 1>,
+                   tiles = 1, scratch = 0, reads = [unit, unit], writes = [unit]>
+// expected-error @+1 {{columns are packed along a single loop}}
+tile.program @columns_of_several_loops symbols [s0](%x: !x, %g: !g) -> (!y) attributes {plan = #plan} {
+  %0 = tile.compute [9, 3, s0, 10, 10] [parallel, parallel, reduction, reduction, reduction]
+       ins(%x : affine_map<(d0, d1, d2, d3, d4) -> (d2, d0, d3, d4)>,
+           %g : affine_map<(d0, d1, d2, d3, d4) -> (d2, d0, d3, d4)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!x, !g) -> !y
   tile.return %0 : !y
 }

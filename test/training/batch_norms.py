@@ -20,7 +20,8 @@ LARGE, SMALL = (2, 49, 47), (2, 9, 5)  # of 128 large ones, a channel is longer 
 BATCHES, WORKERS, TARGETS = (1, 2, 7, 64), (1, 2, 3, 4), ("host", "x86-64-v3")
 EPSILON, MOMENTUM, RATE = 1e-5, 0.9, 1000.0
 # Picture → switch → counter.
-SWITCHES = {LARGE: {"factor-sums": "factored_sums", "order-maps": "ordered_maps", "long-rows": "long_rows"},
+SWITCHES = {LARGE: {"factor-sums": "factored_sums", "order-maps": "ordered_maps", "long-rows": "long_rows",
+                    "sum-blocks": "sum_blocks"},
             SMALL: {"order-products": "ordered_products"}}
 # Of the magnitudes that a gradient sums, and of a statistic: what lies within rounding of where an activation bends counts
 # or does not.

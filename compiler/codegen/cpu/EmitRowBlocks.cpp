@@ -1,3 +1,4 @@
+#include "compiler/codegen/cpu/CopyPicture.h"
 #include "compiler/codegen/cpu/PackRowColumns.h"
 #include "compiler/codegen/cpu/RowEmitter.h"
 #include "compiler/plan/IndexMaps.h"
@@ -12,8 +13,8 @@ using namespace freestone::codegen;
 using sym::Expr;
 
 void RowEmitter::emitBlocks() {
-  if (blocks->packed)
-    copy = emission.takeScratch(builder.getF32Type(), blocks->packed->elements);
+  if (blocks->packed || blocks->picture)
+    copy = emission.takeScratch(builder.getF32Type(), blocks->getCopied());
   SmallVector<Expr> extents(blocks->outer);
   extents.append({blocks->rowBlocks, blocks->columnBlocks});
   Value perTile = emission.getSize(grid.rows), count = emission.getSize(blocks->getCount());
@@ -22,13 +23,18 @@ void RowEmitter::emitBlocks() {
   emission.forRange(begin, end, 1, [&](Value block) {
     SmallVector<Value> matrix = emission.unravel(block, extents);
     Value columnBlock = matrix.pop_back_val(), rowBlock = matrix.pop_back_val();
-    if (blocks->packed) {
+    if (blocks->packed || blocks->picture) {
       auto isEqual = [&](Value lhs, Value rhs) -> Value {
         return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, lhs, rhs);
       };
       Value zero = emission.getConstant(0);
       Value isFirst = arith::AndIOp::create(builder, location, isEqual(rowBlock, zero), isEqual(columnBlock, zero));
-      placeColumns(matrix, arith::OrIOp::create(builder, location, isEqual(block, begin), isFirst));
+      Value isNew = arith::OrIOp::create(builder, location, isEqual(block, begin), isFirst);
+      if (blocks->packed)
+        placeColumns(matrix, isNew);
+      else
+        emitBranch(
+            isNew, [&] { copyWithBorder(matrix); }, [] {});
     }
     emitBlock(matrix, rowBlock, columnBlock);
   });
@@ -61,6 +67,30 @@ void RowEmitter::placeColumns(ArrayRef<Value> matrix, Value isNew) {
   columns = emission.getMemory(pointer, builder.getF32Type(), emission.getSize(packed.elements));
   pitch = arith::SelectOp::create(builder, location, isRun, emission.getSize(packed.columnStride),
                                   emission.getSize(packed.pitch));
+}
+
+/// Copies what the current matrix reads of the operand with a border.
+void RowEmitter::copyWithBorder(ArrayRef<Value> matrix) {
+  tile::ComputeOp compute = blocks->reduction;
+  const tile::RowBlocks::Picture &picture = *blocks->picture;
+  Value zero = emission.getConstant(0), lanes = emission.getConstant(grid.passes.front().lanes);
+  rows.assign(1, Row{llvm::to_vector(matrix)});
+  rows.front().indices.append({zero, zero});
+  LanePoints first = getPoints(compute, {});
+  first.loops.resize(compute.getNumLoops(), Expr::constant(builder.getContext(), 0));
+  PictureBox box;
+  box.memory = emission.getBuffer(compute.getInputs()[picture.input]);
+  box.type = compute.getInputType(picture.input);
+  box.fill = compute.getFill(picture.input);
+  for (Expr index : tile::getIndices(compute, picture.input, first.loops))
+    box.first.push_back(emission.getIndex(index, first.positions));
+  for (auto [count, stride] : llvm::zip_equal(picture.counts, picture.strides)) {
+    box.counts.push_back(emission.getSize(count));
+    box.strides.push_back(emission.getSize(stride));
+  }
+  box.vectors = emission.divide(emission.getSize(picture.run), lanes);
+  box.lanes = grid.passes.front().lanes;
+  copyPicture(emission, box, copy);
 }
 
 void RowEmitter::emitBranch(Value isWhole, llvm::function_ref<void()> whole, llvm::function_ref<void()> rest) {
@@ -113,8 +143,12 @@ void RowEmitter::shareLoads(BodyVectorizer &body, const Elements &elements, Load
     unsigned place = (dependsOnLoop(input, blocks->rowLoop) ? row + 1 : 0) * 64 +
                      (dependsOnLoop(input, blocks->columnLoop) ? column + 1 : 0);
     Value &values = loaded[{static_cast<unsigned>(input), place}];
-    if (!values)
-      values = blocks->packed && blocks->packed->input == input ? loadColumn(elements) : body.get(argument);
+    if (!values && blocks->packed && blocks->packed->input == input)
+      values = loadColumn(elements);
+    else if (!values && blocks->picture && blocks->picture->input == input)
+      values = loadCopied(elements);
+    else if (!values)
+      values = body.get(argument);
     body.set(argument, values);
   }
 }
@@ -122,10 +156,20 @@ void RowEmitter::shareLoads(BodyVectorizer &body, const Elements &elements, Load
 /// Steps of a column of the packed operand.
 Value RowEmitter::loadColumn(const Elements &elements) {
   Value column = rows[elements.row].indices.back();
-  Value at = emission.add(emission.multiply(column, pitch), elements.loops.back());
+  return loadSteps(columns, emission.add(emission.multiply(column, pitch), elements.loops.back()), elements);
+}
+
+/// Steps of the operand with a border.
+Value RowEmitter::loadCopied(const Elements &elements) {
+  LanePoints points = getPoints(blocks->reduction, elements);
+  Expr place = tile::substituteLoops(blocks->picture->place, points.loops);
+  return loadSteps(copy, emission.getIndex(place, points.positions), elements);
+}
+
+Value RowEmitter::loadSteps(Value memory, Value at, const Elements &elements) {
   auto type = VectorType::get({elements.lanes}, builder.getF32Type());
   if (!elements.mask)
-    return vector::LoadOp::create(builder, location, type, columns, at);
+    return vector::LoadOp::create(builder, location, type, memory, at);
   Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(builder, location, type, columns, at, elements.mask, zeros);
+  return vector::MaskedLoadOp::create(builder, location, type, memory, at, elements.mask, zeros);
 }

@@ -115,7 +115,10 @@ private:
   void emitBranch(mlir::Value isWhole, llvm::function_ref<void()> whole, llvm::function_ref<void()> rest);
   void placeColumns(llvm::ArrayRef<mlir::Value> matrix, mlir::Value isNew);
   void shareLoads(BodyVectorizer &body, const Elements &elements, Loaded &loaded);
+  void copyWithBorder(llvm::ArrayRef<mlir::Value> matrix);
   mlir::Value loadColumn(const Elements &elements);
+  mlir::Value loadCopied(const Elements &elements);
+  mlir::Value loadSteps(mlir::Value memory, mlir::Value at, const Elements &elements);
   bool dependsOnLoop(unsigned input, unsigned loop);
 
   // Squares of rows and columns.
@@ -146,7 +149,7 @@ private:
   int64_t columnsOfBlock = 1;
   /// The columns of the tile.
   mlir::Value firstColumn, endColumn;
-  /// The copy of the packed operand; the columns to read: of the copy or in place, and elements from one to the next.
+  /// The copy of the packed operand, or of that with a border; the columns to read: of the copy or in place, and elements from one to the next.
   mlir::Value copy, columns, pitch;
   /// The memory of values that later passes read.
   llvm::DenseMap<mlir::Value, mlir::Value> scratch;
