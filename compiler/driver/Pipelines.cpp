@@ -111,7 +111,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
       {options.target, switches.weightGradients, switches.transformFilters, switches.channelsApart, switches.windows,
        switches.shareRows, switches.dotProducts, switches.pairProducts, switches.keepPacked, switches.streamColumns,
        switches.innerProducts, switches.sumBlocks, switches.construct, switches.sideBySide, switches.transpositions, switches.narrowLanes,
-       switches.segments, switches.variants}));
+       switches.segments, switches.rowsAcross, switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
   if (options.pipeline)

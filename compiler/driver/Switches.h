@@ -51,6 +51,7 @@ struct Switches {
   bool transpositions = true;
   bool narrowLanes = true;
   bool segments = true;
+  bool rowsAcross = true;
   bool variants = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
@@ -77,7 +78,7 @@ struct Switches {
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.windows = switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
-          switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
+          switches.transpositions = switches.narrowLanes = switches.segments = switches.rowsAcross = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overlapIterations = switches.doubleBuffer = switches.overwriteOperands =
           switches.selectBranches = switches.integerProducts = switches.scanProducts = switches.blockOrders =
@@ -178,6 +179,9 @@ inline constexpr SwitchInfo switchTable[] = {
      "vectors of elements below 32 bits hold as many of them as fill a register"},
     {"segments", &Switches::segments, "segments",
      "columns are computed in segments within which no operand begins or ends"},
+    {"rows-across", &Switches::rowsAcross, "rows_across",
+     "rows whose neighbours in memory belong to neighbouring rows are copied, transposed in registers, before passes over "
+     "them"},
     {"variants", &Switches::variants, "variants",
      "programs whose sizes ask for different tilings choose between them at run time"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},

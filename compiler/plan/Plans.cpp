@@ -7,6 +7,7 @@
 #include "compiler/plan/ConvolutionTiles.h"
 #include "compiler/plan/RowBlocks.h"
 #include "compiler/plan/RowGrid.h"
+#include "compiler/plan/RowsAcross.h"
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/TranspositionTiles.h"
 #include "compiler/plan/TreeForm.h"
@@ -162,8 +163,7 @@ static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
     if (failed(blocks))
       return program.emitOpError("can't be computed in blocks of results: ") << why;
     bool copies = blocks->packed || blocks->picture;
-    Expr copied =
-        copies ? getScratchBytes(blocks->getCopied(), Float32Type::get(context)) : Expr::constant(context, 0);
+    Expr copied = copies ? getScratchBytes(blocks->getCopied(), Float32Type::get(context)) : Expr::constant(context, 0);
     return makePlan(program, tiling, Expr::ceilDiv(blocks->getCount(), tiling.getRows()), copied,
                     getAccesses(program, *blocks, tiling));
   }
@@ -171,6 +171,13 @@ static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
   for (Value kept : passes->kept) {
     Type storage = getStorageType(cast<graph::TensorType>(kept.getType()).getElementType());
     scratch = scratch + getScratchBytes(getRowLength(kept.getDefiningOp<ComputeOp>(), rowLoops), storage);
+  }
+  if (tiling.getPacked() >= 0) {
+    FailureOr<RowsAcross> across =
+        RowsAcross::get(program, *passes, rowLoops, tiling.getPacked(), tiling.getLanes().front(), why);
+    if (failed(across))
+      return program.emitOpError("can't copy rows: ") << why;
+    scratch = scratch + getScratchBytes(across->elements, Float32Type::get(context));
   }
   RowGrid grid = RowGrid::get(passes->entries.front().compute, tiling);
   return makePlan(program, tiling, grid.tiles, scratch, Accesses::get(program, rowLoops, grid.rows));

@@ -51,7 +51,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (Attribute tiling = chooseWithKernel(program, device, nullptr))
       return tiling;
     FailureOr<Attribute> tiling =
-        tile::tileLoops(program, device, {sideBySide, transpositions, narrowLanes, segments}, why);
+        tile::tileLoops(program, device, {sideBySide, transpositions, narrowLanes, segments, rowsAcross}, why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
     int64_t loops = 0;
@@ -60,6 +60,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     else if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling))
       loops = map.getVectors() > 1;
     tile::count(program->getParentOp(), "side_by_side", loops);
+    if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling); rows && rows.getPacked() >= 0)
+      tile::count(program->getParentOp(), "rows_across", 1);
     if (isa<tile::TranspositionTilingAttr>(*tiling))
       tile::count(program->getParentOp(), "transpositions", 1);
     if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && map.getLanes() > device.getLanes(32))

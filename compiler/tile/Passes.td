@@ -355,7 +355,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     those among them, convolutions and windows whose tiling is `constructed`, with `pair_products` of integers, as `inner_products` or with packed
     operands `kept_packed` for later tiles, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, those among them that
     are `transformed` or of single taps with `channels_apart`, sums
-    in `sum_blocks`, reductions of `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
+    in `sum_blocks`, reductions of `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, passes over rows that are copied from `rows_across`, maps that are `transpositions`,
     maps of `narrow_lanes`, maps in `segments` of columns, and programs with `variants` for different sizes.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
@@ -399,6 +399,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Let vectors of maps hold as many elements as fill a register in memory's width">,
                  Option<"segments", "segments", "bool", "true",
                         "Compute columns in segments within which no operand begins or ends">,
+                 Option<"rowsAcross", "rows-across", "bool", "true",
+                        "Copy rows, transposed in registers, whose neighbours in memory belong to neighbouring rows">,
                  Option<"variants", "variants", "bool", "true",
                         "Choose between tilings of a program at run time, where sizes ask for different ones">];
 }

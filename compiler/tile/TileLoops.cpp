@@ -4,10 +4,12 @@
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/RowGrid.h"
 #include "compiler/plan/RowPasses.h"
+#include "compiler/plan/RowsAcross.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/RowRuns.h"
 #include "compiler/tile/TileMap.h"
 #include "compiler/tile/TileTransposition.h"
+#include "compiler/tile/TypicalRuns.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -111,8 +113,26 @@ static int64_t getAccumulators(const RowPasses &passes, unsigned pass, unsigned 
   return reduces && lanes > 1 && cost <= 2 * cheapBody ? sideBySide : 1;
 }
 
-static RowsTilingAttr tileRows(unsigned rowLoops, const RowPasses &passes, const DeviceDescription &device,
-                               bool sideBySide) {
+/// The argument whose rows are copied: the first that is contiguous across them, if a vector of rows is used well and
+/// its copy leaves room in the cache.
+static std::optional<unsigned> findRowsAcross(ProgramOp program, unsigned rowLoops, const RowPasses &passes,
+                                              const DeviceDescription &device) {
+  int64_t lanes = getCommonLanes(device);
+  for (unsigned argument = 0; argument < program.getBody()->getNumArguments(); ++argument) {
+    std::string why;
+    FailureOr<RowsAcross> across = RowsAcross::get(program, passes, rowLoops, argument, lanes, why);
+    if (failed(across))
+      continue;
+    int64_t bytes = across->elements.asConstant().value_or(device.getL2Bytes()) * int64_t(sizeof(float));
+    SmallVector<int64_t> rows = TypicalRuns(program).evaluate(across->reader.getExtents()[rowLoops - 1]);
+    if (bytes <= device.getL2Bytes() / 4 && llvm::all_of(rows, [&](int64_t count) { return count >= lanes; }))
+      return argument;
+  }
+  return std::nullopt;
+}
+
+static RowsTilingAttr tileRows(ProgramOp program, unsigned rowLoops, const RowPasses &passes,
+                               const DeviceDescription &device, LoopTilings allowed) {
   MLIRContext *context = passes.entries.front().compute->getContext();
   Expr length = Expr::constant(context, 1);
   for (const RowPasses::Entry &entry : passes.entries)
@@ -122,13 +142,19 @@ static RowsTilingAttr tileRows(unsigned rowLoops, const RowPasses &passes, const
   if (rowLoops)
     rows = Expr::max(Expr::floorDiv(Expr::constant(context, getTileElements(device)), length), rows);
   SmallVector<int64_t> runLoops, lanes, accumulators;
+  std::optional<unsigned> across;
   for (unsigned pass = 0; pass < passes.passes; ++pass) {
     runLoops.push_back(chooseRunLoops(passes, pass, rowLoops));
     lanes.push_back(canKeepLanes(passes, pass) ? getCommonLanes(device) : 1);
-    accumulators.push_back(sideBySide ? getAccumulators(passes, pass, rowLoops, lanes.back()) : 1);
+    accumulators.push_back(allowed.sideBySide ? getAccumulators(passes, pass, rowLoops, lanes.back()) : 1);
   }
+  // Tiles of whole copies.
+  if (allowed.rowsAcross && llvm::all_of(lanes, [&](int64_t width) { return width == getCommonLanes(device); }))
+    across = findRowsAcross(program, rowLoops, passes, device);
+  if (across)
+    rows = Expr::ceilDiv(rows, getCommonLanes(device)) * getCommonLanes(device);
   return RowsTilingAttr::get(context, rowLoops, rows, runLoops, lanes, accumulators, /*block_rows=*/1,
-                             /*block_columns=*/1, /*packed=*/-1);
+                             /*block_columns=*/1, across ? int64_t(*across) : -1);
 }
 
 FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, LoopTilings allowed,
@@ -140,7 +166,7 @@ FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription 
   if (std::optional<unsigned> rowLoops = findRowLoops(computes)) {
     FailureOr<RowPasses> passes = getRowPasses(program, *rowLoops, why);
     if (succeeded(passes) && (!share || reduceLongRuns(*passes, *rowLoops, device)))
-      return Attribute(tileRows(*rowLoops, *passes, device, allowed.sideBySide));
+      return Attribute(tileRows(program, *rowLoops, *passes, device, allowed));
   }
   if (share && !computes.empty()) {
     std::optional<TranspositionTilingAttr> transposition;

@@ -30,6 +30,8 @@ struct LoopTilings {
   bool narrowLanes;
   /// Segments of columns within which no operand of a map begins or ends.
   bool segments;
+  /// Rows whose operand is contiguous across them are copied, transposed in registers.
+  bool rowsAcross;
 };
 
 /// The tiling of a program other than a contraction: rows for reductions along rows in memory, map for computes with

@@ -61,6 +61,8 @@ OF_NARROW = {"narrow-lanes"}
 OF_SEGMENTS = {"segments"}
 # test/codegen/products.py tests those of few rows and columns.
 OF_PRODUCTS = {"stream-columns", "inner-products"}
+# test/codegen/rows_across.py tests that of rows that lie across.
+OF_ROWS = {"rows-across"}
 # test/driver/variants.py tests that of tilings for different sizes.
 OF_SIZES = {"variants"}
 # test/codegen/chains.py tests that of stages that read each other's rows.
@@ -103,7 +105,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS
+    tested |= OF_PRODUCTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

@@ -127,5 +127,5 @@
 
 // -----
 
-// expected-error @+1 {{operand 1 is packed for blocks of results, but there are none}}
-#packed = #tile.rows<row_loops = 2, rows = 1, run_loops = [1], lanes = [16], accumulators = [8], packed = 1>
+// expected-error @+1 {{operand 1 is packed for vectors of one width along rows, but there are none}}
+#packed = #tile.rows<row_loops = 2, rows = 1, run_loops = [1, 1], lanes = [16, 1], accumulators = [8, 1], packed = 1>

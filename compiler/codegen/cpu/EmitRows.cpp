@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/EmitRows.h"
 
+#include "compiler/codegen/cpu/PackRowColumns.h"
 #include "compiler/codegen/cpu/RowEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,6 +19,8 @@ void RowEmitter::emit() {
     Expr length = getRowLength(result.getDefiningOp<tile::ComputeOp>(), grid.rowExtents.size());
     scratch[result] = emission.takeScratch(tile::getStorageType(type.getElementType()), length);
   }
+  if (across)
+    scratch[across->argument] = emission.takeScratch(builder.getF32Type(), across->elements);
   if (blocks)
     return emitBlocks();
   if (squares)
@@ -41,7 +44,38 @@ void RowEmitter::emitTile(Value tile) {
     return emitOne({});
   Value count = emission.getSize(grid.rows), first = emission.multiply(rowTile, count);
   Value end = emission.minimum(emission.add(first, count), emission.getSize(grid.rowCount));
-  emission.forPoints(first, end, grid.rowExtents, emitOne);
+  emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) {
+    if (across)
+      placeRow(indices, first, end);
+    emitOne(indices);
+  });
+}
+
+/// Finds the copy of a row of the tile from `first` to `end`, and copies it with those behind it if it is the first of
+/// as many as a vector has lanes. Rows of other tiles are not read: their workers may be writing them.
+void RowEmitter::placeRow(ArrayRef<Value> indices, Value first, Value end) {
+  tile::ComputeOp compute = across->reader;
+  unsigned lanes = grid.passes.front().lanes, rowLoops = indices.size();
+  Value row = indices.back(), number = emission.getConstant(0), vector = emission.getConstant(lanes);
+  for (auto [index, extent] : llvm::zip_equal(indices, grid.rowExtents))
+    number = emission.add(emission.multiply(number, emission.getSize(extent)), index);
+  Value begin = emission.maximum(emission.getConstant(0), emission.subtract(row, emission.subtract(number, first)));
+  Value distance = emission.subtract(row, begin);
+  Value slot = emission.subtract(distance, emission.multiply(emission.divide(distance, vector), vector));
+  placeOfRow = emission.multiply(slot, emission.getSize(across->pitch));
+  Value isFirst = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, slot, emission.getConstant(0));
+  emitBranch(
+      isFirst,
+      [&] {
+        rows.assign(1, Row{llvm::to_vector(indices)});
+        LanePoints points = getPoints(compute, {});
+        Value left = emission.minimum(emission.subtract(emission.getSize(grid.rowExtents.back()), row),
+                                      emission.subtract(end, number));
+        packColumns(emission, compute, across->input, points, rowLoops - 1, row, emission.add(row, left),
+                    emission.getSize(across->length), emission.getConstant(0), emission.getSize(across->pitch),
+                    scratch[across->argument], lanes);
+      },
+      [] {});
 }
 
 /// The current rows, side by side.
@@ -324,5 +358,10 @@ void codegen::emitRows(tile::ProgramOp program, Emission &emission) {
   std::optional<tile::RowBlocks> blocks;
   if (tiling.hasBlocks())
     blocks = *tile::RowBlocks::get(passes, tiling, why);
-  RowEmitter(emission, std::move(passes), tile::RowGrid::get(first, tiling), std::move(blocks)).emit();
+  std::optional<tile::RowsAcross> across;
+  if (!blocks && tiling.getPacked() >= 0)
+    across = *tile::RowsAcross::get(program, passes, tiling.getRowLoops(), tiling.getPacked(),
+                                    tiling.getLanes().front(), why);
+  RowEmitter(emission, std::move(passes), tile::RowGrid::get(first, tiling), std::move(blocks), std::move(across))
+      .emit();
 }

@@ -255,6 +255,8 @@ Value RowEmitter::loadKept(Value result, const Elements &elements) {
   Type element = cast<graph::TensorType>(result.getType()).getElementType();
   Type storage = tile::getStorageType(element), scalar = tile::getScalarType(element);
   Value memory = scratch.lookup(result), value;
+  if (across && across->argument == result)
+    number = emission.add(number, placeOfRow);
   if (lanes == 1) {
     value = memref::LoadOp::create(builder, location, memory, number);
   } else {

@@ -4,6 +4,7 @@
 #include "compiler/codegen/cpu/LaneReduction.h"
 #include "compiler/plan/RowBlocks.h"
 #include "compiler/plan/RowGrid.h"
+#include "compiler/plan/RowsAcross.h"
 #include "compiler/plan/TranspositionTiles.h"
 
 namespace freestone::codegen {
@@ -31,9 +32,10 @@ struct RowElements {
 class RowEmitter {
 public:
   RowEmitter(Emission &emission, tile::RowPasses passes, tile::RowGrid grid,
-             std::optional<tile::RowBlocks> blocks = std::nullopt)
+             std::optional<tile::RowBlocks> blocks = std::nullopt,
+             std::optional<tile::RowsAcross> across = std::nullopt)
       : emission(emission), builder(emission.builder), location(emission.location), passes(std::move(passes)),
-        grid(std::move(grid)), blocks(std::move(blocks)) {}
+        grid(std::move(grid)), blocks(std::move(blocks)), across(std::move(across)) {}
   /// Of a map in squares.
   RowEmitter(Emission &emission, tile::RowPasses passes, tile::TranspositionTilingAttr squares)
       : emission(emission), builder(emission.builder), location(emission.location), passes(std::move(passes)),
@@ -70,6 +72,7 @@ private:
   // Rows, passes and their loops.
   void emitTile(mlir::Value tile);
   void emitRows();
+  void placeRow(llvm::ArrayRef<mlir::Value> indices, mlir::Value first, mlir::Value end);
   void emitScalars(unsigned before);
   void emitPass(unsigned number);
   llvm::SmallVector<mlir::Value> emitLoops(Pass &pass, Elements outer, mlir::ValueRange accumulators);
@@ -143,15 +146,19 @@ private:
   tile::RowPasses passes;
   tile::RowGrid grid;
   std::optional<tile::RowBlocks> blocks;
+  std::optional<tile::RowsAcross> across;
   tile::TranspositionTilingAttr squares;
   /// The current row, or those of a block, row-major in so many columns.
   llvm::SmallVector<Row> rows;
   int64_t columnsOfBlock = 1;
   /// The columns of the tile.
   mlir::Value firstColumn, endColumn;
-  /// The copy of the packed operand, or of that with a border; the columns to read: of the copy or in place, and elements from one to the next.
+  /// The copy of the packed operand, or of that with a border; the columns to read: of the copy or in place, and
+  /// elements from one to the next.
   mlir::Value copy, columns, pitch;
-  /// The memory of values that later passes read.
+  /// Where the current row of an operand that is contiguous across rows begins in its copy.
+  mlir::Value placeOfRow;
+  /// The memory of values that later passes read, and of such a copy.
   llvm::DenseMap<mlir::Value, mlir::Value> scratch;
   /// Values that the columns of a row share, and what holds in the current segment of columns.
   llvm::DenseMap<mlir::Operation *, SharedValues> shared;

@@ -139,8 +139,9 @@ LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym:
                        << blockColumns;
   if (failed(verifySize(emitError, "packed", packed, -1)))
     return failure();
-  if (packed >= 0 && blockRows * blockColumns == 1)
-    return emitError() << "operand " << packed << " is packed for blocks of results, but there are none";
+  if (packed >= 0 && blockRows * blockColumns == 1 &&
+      (!rowLoops || !llvm::all_equal(lanes) || lanes.empty() || lanes[0] == 1))
+    return emitError() << "operand " << packed << " is packed for vectors of one width along rows, but there are none";
   if (runLoops.size() != lanes.size() || accumulators.size() != lanes.size())
     return emitError() << "run_loops, lanes and accumulators have an entry for every pass, not " << runLoops.size()
                        << ", " << lanes.size() << " and " << accumulators.size();

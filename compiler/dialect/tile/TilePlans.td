@@ -126,6 +126,8 @@ def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
     follows from it, are computed together and share what they load: blocks of so many rows and columns, `rows` of them a
     tile, and single rows or columns at the ends. The operand `packed` of the reduction, if not -1, does not depend on
     the rows; its columns are copied so that the elements of a reduction are neighbours, unless they are in a run.
+    Without blocks, `packed` is an argument that is contiguous across rows: as many rows as a vector has lanes are copied,
+    transposed.
     ```mlir
     #tile.rows<row_loops = 2, rows = 1, run_loops = [1], lanes = [16], accumulators = [8], block_rows = 4, block_columns = 4>
     ```
