@@ -1,6 +1,7 @@
 #include "compiler/task/TileTimes.h"
 
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/ConvolutionForm.h"
 #include "compiler/plan/Traffic.h"
 #include "compiler/task/Operations.h"
 #include "compiler/tile/Cost.h"
@@ -12,6 +13,8 @@ using sym::Expr;
 
 /// The parts of peak rates that programs reach.
 static constexpr double partOfProducts = 0.8, partOfWindows = 0.35, partOfBodies = 0.5, partOfBytes = 0.5;
+/// What the end of a convolution's sum takes, which is transposed and stored, in multiply-adds.
+static constexpr int64_t multiplyAddsOfResult = 16;
 /// Explicit loops compute one element after another.
 static constexpr double bytesOfExplicitLoops = 2e9;
 /// Times are sums of products with whole numbers of 2^-20 ns.
@@ -34,6 +37,19 @@ static double getMultiplyAdds(Attribute tiling, Type element, const DeviceDescri
   return device.getMultiplyAdds(std::max(32u, element.getIntOrFloatBitWidth()));
 }
 
+/// Products of a convolution's channels: with transformed filters as many as a square has values, for all taps together.
+static Expr countProducts(tile::ConvolutionForm &form) {
+  tile::ComputeOp compute = form.contraction.compute;
+  SmallVector<Expr> extents = compute.getExtents();
+  if (tile::WinogradAttr layout = form.getTransformed()) {
+    for (unsigned loop : {*form.rowLoop, form.pixelLoop})
+      extents[loop] = Expr::ceilDiv(extents[loop], layout.getOutputs()) * layout.getPoints();
+    for (unsigned loop : form.getTapLoops())
+      extents[loop] = Expr::constant(compute.getContext(), 1);
+  }
+  return tile::getNumPoints(extents, compute.getContext());
+}
+
 Expr task::estimateTime(tile::ProgramOp program, const DeviceDescription &device) {
   MLIRContext *context = program.getContext();
   Attribute tiling = program.getPlan()->getTiling();
@@ -41,7 +57,16 @@ Expr task::estimateTime(tile::ProgramOp program, const DeviceDescription &device
   auto add = [&](Expr count, double rate) {
     time = time + count * std::llround(std::clamp(1e9 / rate * unitsOfNanosecond, 1.0, mostUnits));
   };
+  std::optional<tile::ConvolutionForm> convolution =
+      isa<tile::ConvolutionTilingAttr>(tiling) ? tile::ConvolutionForm::get(program) : std::nullopt;
   for (tile::ComputeOp compute : program.getComputes()) {
+    if (convolution && compute == convolution->contraction.compute) {
+      Expr results = tile::getNumPoints(ArrayRef(compute.getExtents()).take_front(compute.getNumParallel()), context);
+      double rate = getMultiplyAdds(tiling, convolution->contraction.elementType, device);
+      add(countProducts(*convolution), partOfProducts * rate);
+      add(results, rate / double(multiplyAddsOfResult));
+      continue;
+    }
     Expr points = tile::getNumPoints(compute.getExtents(), context);
     bool isProduct = hasKernel(tiling) && tile::getContractionDims(compute);
     auto type = cast<graph::TensorType>(compute.getInputs().empty() ? compute.getResult(0).getType()
