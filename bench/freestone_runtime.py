@@ -91,6 +91,8 @@ class Counters(ctypes.Structure):
             "claiming_runs",
             "steals",
             "preemptions",
+            "kept_whole",
+            "kept_near",
         )
     ]
 

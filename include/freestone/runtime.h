@@ -329,7 +329,8 @@ enum {
   FREESTONE_ALERTS = 8,  /* workers that sleep are woken when a run is asked for, before its sizes are known */
   FREESTONE_DEALS = 16,  /* tiles are dealt to workers by their estimated times, rather than evenly */
   FREESTONE_CREW = 32,   /* runs borrow threads of the application, where it lends some */
-  FREESTONE_CLAIMS = 64  /* where other threads compete for the CPUs, workers take tiles that others have not begun */
+  FREESTONE_CLAIMS = 64, /* where other threads compete for the CPUs, workers take tiles that others have not begun */
+  FREESTONE_COMPANY = 128 /* short operators are not split where others keep the rest busy, and go where their data are */
 };
 
 /* Runs `body(data, worker)` for every worker from 0 to `workers` - 1 at the same time, 0 on the calling thread, and
@@ -608,6 +609,10 @@ typedef struct freestone_counters {
   uint64_t claiming_runs; /* in which workers took tiles from each other, since other threads competed for the CPUs */
   uint64_t steals;        /* parts of a worker's tiles that another one took */
   uint64_t preemptions;   /* times that a worker lost its CPU to another thread; 0 where nothing would follow from it */
+  /* When sizes were computed: what one worker was dealt whole since others beside it kept the rest busy, and what was
+   * dealt whole to the worker that had most of its data. */
+  uint64_t kept_whole;
+  uint64_t kept_near;
 } freestone_counters;
 
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,

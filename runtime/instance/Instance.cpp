@@ -9,7 +9,7 @@ using namespace freestone::runtime;
 
 Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, int workers, const Options &options)
     : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
-      planner(entry, functions.bind, Dealer(entry, workers, !options.switches.deals)),
+      planner(entry, functions.bind, Dealer(entry, workers, {options.switches.deals, options.switches.company})),
       inputValues(countValues(entry.inputs)), outputValues(countValues(entry.outputs)), inputs(entry.inputs.size()),
       sequences(entry.inputs.size()), outputs(entry.outputs.size()),
       queueDepth(options.queueDepth ? options.queueDepth : 2), switches(options.switches),

@@ -116,6 +116,7 @@ public:
     uint64_t parks = 0, alerts = 0, borrowed = 0, entries = 0, hostCalls = 0;
     uint64_t submits = 0;
     uint64_t claimingRuns = 0, steals = 0, preemptions = 0;
+    uint64_t keptWhole = 0, keptNear = 0;
     RunQueue::Counters queue;
   };
   Counters counters() const;

@@ -8,7 +8,7 @@
 using namespace freestone::runtime;
 
 void Instance::addPlace(int workers) {
-  places.push_back(std::make_unique<PreparedRun>(program, Dealer(program, workers, !switches.deals)));
+  places.push_back(std::make_unique<PreparedRun>(program, Dealer(program, workers, {switches.deals, switches.company})));
 }
 
 Status Instance::prepare() {
@@ -361,6 +361,8 @@ Instance::Counters Instance::counters() const {
   counters.steals = claims.steals();
   counters.preemptions = waits.preemptions;
   counters.entries = waits.entries;
+  counters.keptWhole = planner.company().keptWhole();
+  counters.keptNear = planner.company().keptNear();
   counters.hostCalls = hostCalls.load(std::memory_order_relaxed);
   counters.arenaBytes = arena.size();
   counters.plannedBytes = plannedBytes;

@@ -17,6 +17,7 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
                       .moves = !(given.switched_off & FREESTONE_MOVES),
                       .alerts = !(given.switched_off & FREESTONE_ALERTS),
                       .deals = !(given.switched_off & FREESTONE_DEALS),
+                      .company = !(given.switched_off & FREESTONE_COMPANY),
                       .crew = !(given.switched_off & FREESTONE_CREW),
                       .claims = !(given.switched_off & FREESTONE_CLAIMS),
                       .overlap = !(given.switched_off & FREESTONE_OVERLAP)};
@@ -348,6 +349,8 @@ freestone_status freestone_instance_counters(const freestone_instance *instance,
     value.claiming_runs = now.claimingRuns;
     value.steals = now.steals;
     value.preemptions = now.preemptions;
+    value.kept_whole = now.keptWhole;
+    value.kept_near = now.keptNear;
     return writeStruct(counters, value);
   });
 }

@@ -5,9 +5,10 @@
 
 using namespace freestone::runtime;
 
-Dealer::Dealer(const Entry &entry, size_t workers, bool isEven)
-    : entry(entry), plane(workers), times(entry.dealCount), areEven(entry.dealCount, isEven), areDealt(entry.dealCount),
-      doneAt(entry.phases.size()), passedAt(entry.phases.size()) {
+Dealer::Dealer(const Entry &entry, size_t workers, Dealing dealing)
+    : entry(entry), plane(workers), company(entry, workers, dealing.inCompany && workers > 1), inCompany(dealing.inCompany && workers > 1), times(entry.dealCount),
+      areEven(entry.dealCount, !dealing.byTimes), areDealt(entry.dealCount), doneAt(entry.phases.size()),
+      passedAt(entry.phases.size()) {
   for (const Phase &phase : entry.phases)
     for (const Space &space : phase.spaces)
       if (space.dealing == Space::Dealing::Evenly)
@@ -31,41 +32,83 @@ void Dealer::begin(std::span<const int64_t> sizes, size_t first) {
   std::ranges::fill(doneAt, 0);
   std::ranges::fill(passedAt, 0);
   plane.clear();
+  company.forget(first);
 }
 
-/// All workers wait for what the phase comes after.
-void Dealer::await(const Phase &phase) {
-  if (phase.begin == Phase::Begin::Together)
-    plane.meet();
+/// When all is done that the phase comes after.
+double Dealer::getBegin(const Phase &phase) const {
+  double begin = 0;
   for (int64_t before : phase.awaits)
-    plane.await(doneAt[before]);
+    begin = std::max(begin, doneAt[before]);
   if (phase.awaitsAll >= 0)
-    plane.await(passedAt[phase.awaitsAll]);
+    begin = std::max(begin, passedAt[phase.awaitsAll]);
   // Workers that wait for few are about as late as all: what each of them waits for follows from the deal.
   for (const Window &window : phase.windows)
     if (window.phase >= 0)
-      plane.await(passedAt[window.phase]);
+      begin = std::max(begin, doneAt[window.phase]);
+  return begin;
 }
 
-void Dealer::lay(const Space &space, std::span<const int64_t> sizes, size_t number, std::span<int64_t> firsts) {
+void Dealer::await(const Phase &phase) {
+  if (phase.begin == Phase::Begin::Together)
+    plane.meet();
+  plane.await(getBegin(phase));
+}
+
+/// The end of the phases from `number` on that wait for none of each other, nor for anything that is not done about when
+/// the first of them begins.
+size_t Dealer::findEnd(size_t number) const {
+  auto comesAfter = [&](int64_t before) { return before >= static_cast<int64_t>(number); };
+  auto isInCompany = [&](const Phase &phase) {
+    return phase.begin == Phase::Begin::Apart && !comesAfter(phase.awaitsAll) &&
+           std::ranges::none_of(phase.awaits, comesAfter) &&
+           std::ranges::none_of(phase.windows, comesAfter, &Window::phase) &&
+           plane.idleUntil(getBegin(phase)) <= Company::negligible * double(plane.workers());
+  };
+  size_t end = number + 1;
+  while (inCompany && end < entry.phases.size() && isInCompany(entry.phases[end]))
+    ++end;
+  return end;
+}
+
+void Dealer::dealTogether(std::span<const int64_t> sizes, size_t first, size_t end, Deals &deals) {
+  company.begin(plane);
+  for (size_t number = first; number < end; ++number)
+    for (const Space &space : entry.phases[number].spaces) {
+      int64_t tiles = std::max<int64_t>(0, sizes[space.tilesSlot]);
+      double all = double(sizes[space.timeSlot]), time = tiles > 0 ? all / double(tiles) : 0;
+      std::span<int64_t> firsts = firstsOf(space, deals);
+      if (areDealt[space.deal])
+        company.addDealt(time, firsts);
+      else if (areEven[space.deal] || all <= 0 || tiles == 0)
+        company.addEven(tiles, time, firsts);
+      else
+        company.add(number, space, tiles, all, times[space.deal]);
+      areDealt[space.deal] = areDealt[space.deal] || areEven[space.deal] || all <= 0 || tiles == 0;
+    }
+  company.deal(sizes, deals.firsts);
+  company.touch(first, end);
+  for (size_t number = first; number < end; ++number)
+    for (const Space &space : entry.phases[number].spaces)
+      areDealt[space.deal] = true;
+}
+
+void Dealer::lay(const Space &space, std::span<const int64_t> sizes, size_t number, std::span<const int64_t> firsts) {
   int64_t tiles = std::max<int64_t>(0, sizes[space.tilesSlot]);
-  double all = double(sizes[space.timeSlot]), time = tiles > 0 ? all / double(tiles) : 0, done = 0;
-  if (areDealt[space.deal])
-    done = plane.layAgain(time, firsts);
-  else if (areEven[space.deal] || all <= 0)
-    done = plane.layEvenly(tiles, time, firsts);
-  else // what is too short alone may be worth it with all that is dealt alike
-    done = plane.lay(tiles, time, grain * all / times[space.deal], firsts);
-  areDealt[space.deal] = true;
-  doneAt[number] = std::max(doneAt[number], done);
+  double time = tiles > 0 ? double(sizes[space.timeSlot]) / double(tiles) : 0;
+  doneAt[number] = std::max(doneAt[number], plane.layAgain(time, firsts));
 }
 
 void Dealer::deal(std::span<const int64_t> sizes, size_t first, Deals &deals) {
   size_t workers = plane.workers();
   begin(sizes, first);
-  for (size_t number = first; number < entry.phases.size(); ++number) {
+  for (size_t number = first, end = first; number < entry.phases.size(); ++number) {
     const Phase &phase = entry.phases[number];
     await(phase);
+    if (number == end) {
+      end = findEnd(number);
+      dealTogether(sizes, number, end, deals);
+    }
     for (const Space &space : phase.spaces) {
       lay(space, sizes, number, firstsOf(space, deals));
       bool isClaimed = space.dealing == Space::Dealing::Claimed;

@@ -3,7 +3,7 @@
 
 #include "runtime/artifact/Descriptor.h"
 #include "runtime/artifact/abi.h"
-#include "runtime/sizes/Plane.h"
+#include "runtime/sizes/Company.h"
 #include <algorithm>
 
 namespace freestone::runtime {
@@ -31,12 +31,18 @@ struct PlannedSpan {
   int64_t firstTile = 0, tiles = 0, ofTiles = 0;
 };
 
-/// Deals the tiles of an entry's phases to W workers by their estimated times, phase by phase: to those that would be
-/// idle first. Independent phases thus run side by side, and what is uneven in one is made up for by the next. Any deal
-/// is correct; equal sizes and workers give equal deals. Not thread-safe; allocates nothing once it is made.
+/// How tiles are dealt: all evenly, or by times; and whether phases that wait for none of each other are dealt at once,
+/// rather than each as if it were alone.
+struct Dealing {
+  bool byTimes = true, inCompany = true;
+};
+
+/// Deals the tiles of an entry's phases to W workers by their estimated times: to those that would be idle first.
+/// Independent phases thus run side by side, and what is uneven in one is made up for by the next. Any deal is correct;
+/// equal sizes and workers give equal deals. Not thread-safe; allocates nothing once it is made.
 class Dealer {
 public:
-  Dealer(const Entry &entry, size_t workers, bool isEven = false);
+  Dealer(const Entry &entry, size_t workers, Dealing dealing = {});
 
   size_t workers() const { return plane.workers(); }
   /// Makes room for the deals of all phases.
@@ -45,20 +51,23 @@ public:
   void deal(std::span<const int64_t> sizes, size_t first, Deals &deals);
   /// When each worker would compute what, with deals of these sizes; each loop once.
   std::vector<PlannedSpan> plan(std::span<const int64_t> sizes, Deals &deals);
+  const Company &getCompany() const { return company; }
 
 private:
   void begin(std::span<const int64_t> sizes, size_t first);
+  double getBegin(const Phase &phase) const;
   void await(const Phase &phase);
-  void lay(const Space &space, std::span<const int64_t> sizes, size_t number, std::span<int64_t> firsts);
+  size_t findEnd(size_t number) const;
+  void dealTogether(std::span<const int64_t> sizes, size_t first, size_t end, Deals &deals);
+  void lay(const Space &space, std::span<const int64_t> sizes, size_t number, std::span<const int64_t> firsts);
   std::span<int64_t> firstsOf(const Space &space, Deals &deals) const {
     return std::span(deals.firsts).subspan(space.deal * (plane.workers() + 1), plane.workers() + 1);
   }
 
-  /// Splitting shorter work over workers costs more than it gains.
-  static constexpr double grain = 250;
-
   const Entry &entry;
   Plane plane;
+  Company company;
+  bool inCompany;
   std::vector<double> times; ///< of each deal: of all its spaces
   std::vector<bool> areEven; ///< deals that give worker 0 the first tiles
   std::vector<bool> areDealt;

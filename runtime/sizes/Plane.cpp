@@ -21,22 +21,26 @@ double Plane::await(double time) {
   return idle;
 }
 
+double Plane::begin() const { return *std::ranges::min_element(clocks); }
+
 double Plane::end() const { return *std::ranges::max_element(clocks); }
 
-double Plane::lay(int64_t tiles, double time, double grain, std::span<int64_t> firsts) {
-  double total = double(tiles) * time;
-  size_t parts = std::clamp<double>(grain > 0 ? total / grain : double(workers()), 1, double(workers()));
+std::pair<size_t, double> Plane::fill(double work, size_t most) {
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](size_t worker) { return std::pair(clocks[worker], worker); });
-
-  // The time up to which the first `used` workers are busy when they share all tiles.
   size_t used = 0;
   double level = 0, sum = 0;
   do {
     sum += clocks[order[used++]];
-    level = (sum + total) / double(used);
-  } while (used < parts && clocks[order[used]] < level);
+    level = (sum + work) / double(used);
+  } while (used < most && clocks[order[used]] < level);
+  return {used, level};
+}
 
+double Plane::lay(int64_t tiles, double time, double grain, std::span<int64_t> firsts) {
+  double total = double(tiles) * time;
+  size_t parts = std::clamp<double>(grain > 0 ? total / grain : double(workers()), 1, double(workers()));
+  auto [used, level] = fill(total, parts);
   std::ranges::fill(counts, 0);
   int64_t left = tiles;
   for (size_t worker : std::span(order).first(used)) {
@@ -54,6 +58,12 @@ double Plane::lay(int64_t tiles, double time, double grain, std::span<int64_t> f
     next += counts[worker];
   }
   firsts[workers()] = next;
+  return layAgain(time, firsts);
+}
+
+double Plane::layOn(size_t worker, int64_t tiles, double time, std::span<int64_t> firsts) {
+  for (size_t other = 0; other <= workers(); ++other)
+    firsts[other] = other <= worker ? 0 : tiles;
   return layAgain(time, firsts);
 }
 

@@ -43,6 +43,7 @@ public:
 
   uint64_t binds() const { return bindCount; }
   uint64_t hits() const { return hitCount; }
+  const Company &company() const { return dealer.getCompany(); }
 
 private:
   Status compute(SizePlan &plan);

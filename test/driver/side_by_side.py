@@ -1,7 +1,8 @@
 """Operators that do not depend on each other, in any order and dealt in any way: side_by_side.py FOLDER [COUNT [SEED]].
 
 Random programs of branches of products, maps and reductions, few rows to many, on one to four workers. Neither the
-order of phases nor the deals of tiles may change a bit; the order is proved. Counts what was scheduled.
+order of phases nor the deals of tiles may change a bit; the order is proved. Counts what was scheduled, and what was kept whole
+since others kept the rest of the workers busy: nothing where that is switched off.
 """
 
 import json
@@ -18,7 +19,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-ROWS, WORKERS, DEALS = [1, 3, 40], [1, 2, 3, 4], 16
+ROWS, WORKERS, DEALS, COMPANY = [1, 3, 40], [1, 2, 3, 4], 16, 128
 
 
 class Program:
@@ -62,13 +63,15 @@ def compile_model(path, artifact, *options):
 
 
 def run_all(artifact, feeds, switched_off=0):
-    """The results of all numbers of workers and rows."""
-    results = []
+    """The results of all numbers of workers and rows, and the deals that were kept whole and near their data."""
+    results, kept = [], np.zeros(2, int)
     for workers in WORKERS:
         program = freestone_runtime.Model(artifact, workers, switched_off)
         results.append([program.run({"x": x})[0] for x in feeds])
+        counters = program.counters()
+        kept += counters.kept_whole, counters.kept_near
         program.close()
-    return results
+    return results, kept
 
 
 def main():
@@ -77,20 +80,24 @@ def main():
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 15
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     os.environ["FREESTONE_CHECK_ORDER"] = "1"
-    scheduled = 0
+    scheduled, kept = 0, np.zeros(2, int)
     for seed in range(first, first + count):
         path = folder / "branches.onnx"
         onnx.save(Program(seed).model, path)
         feeds = [np.random.default_rng(seed).standard_normal((rows, 48)).astype(np.float32) for rows in ROWS]
         scheduled += compile_model(path, folder / "scheduled.stone")["scheduled_phases"]
         assert compile_model(path, folder / "plain.stone", "--disable", "schedule")["scheduled_phases"] == 0
-        expected = run_all(folder / "plain.stone", feeds, DEALS)
-        for name, off in (("plain", 0), ("scheduled", DEALS), ("scheduled", 0)):
-            for workers, results in zip(WORKERS, run_all(folder / f"{name}.stone", feeds, off)):
+        expected, _ = run_all(folder / "plain.stone", feeds, DEALS)
+        for name, off in (("plain", 0), ("scheduled", DEALS), ("scheduled", COMPANY), ("scheduled", 0)):
+            all_results, kept_in_these = run_all(folder / f"{name}.stone", feeds, off)
+            assert not off or not kept_in_these[0], f"seed {seed}: {kept_in_these[0]} deals were kept whole without {off}"
+            kept += kept_in_these
+            for workers, results in zip(WORKERS, all_results):
                 for rows, actual, wanted in zip(ROWS, results, expected[0]):
                     assert np.array_equal(actual, wanted), f"seed {seed}: {name}, {workers} workers, {rows} rows, without {off}"
     assert scheduled > 0, "no program was scheduled"
-    print(f"{count} programs, {scheduled} phases with another place")
+    assert kept.all(), f"{kept} deals were kept whole, and near their data"
+    print(f"{count} programs, {scheduled} phases with another place, {kept[0]} deals kept whole, {kept[1]} near their data")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "runtime/sizes/Dealer.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -86,7 +87,7 @@ TEST(Dealer, DealsIndependentPhasesSideBySide) {
   // Worker 0 is always awaited.
   EXPECT_EQ(deals.computing, (std::vector<char>{1, 0, 1, 1, 1, 1}));
 
-  Dealer even(entry, 2, /*isEven=*/true);
+  Dealer even(entry, 2, {.byTimes = false});
   even.deal(sizes, 0, deals);
   EXPECT_EQ(firstsOf(deals, 1, 2), (std::vector<int64_t>{0, 1, 1}));
   EXPECT_EQ(deals.nanoseconds, 9000 + 8000 + 6000);
@@ -124,4 +125,92 @@ TEST(Dealer, DealsWhatFollowsAgain) {
   dealer.deal(sizes, 2, deals);
   EXPECT_EQ(firstsOf(deals, 0, 2), before);
   EXPECT_EQ(firstsOf(deals, 2, 2), (std::vector<int64_t>{0, 1, 2}));
+}
+
+TEST(Dealer, SplitsNothingThatOthersLeaveNoRoomFor) {
+  Entry entry = entryOf({phaseOf(0), phaseOf(1), phaseOf(2), phaseOf(3)});
+  // Two short phases, a long one, and one that is alone behind them.
+  entry.phases[3].awaits = {0, 1, 2};
+  std::vector<int64_t> sizes = {4, 4000, 6, 3000, 100, 90000, 4, 4000};
+  Dealer dealer(entry, 2);
+  Deals deals = dealer.makeRoom();
+  dealer.deal(sizes, 0, deals);
+  EXPECT_EQ(firstsOf(deals, 2, 2), (std::vector<int64_t>{0, 50, 100})) << "times are estimates";
+  EXPECT_EQ(firstsOf(deals, 0, 2), (std::vector<int64_t>{0, 4, 4}));
+  EXPECT_EQ(firstsOf(deals, 1, 2), (std::vector<int64_t>{0, 0, 6}));
+  EXPECT_EQ(firstsOf(deals, 3, 2), (std::vector<int64_t>{0, 2, 4})) << "no others keep worker 1 busy";
+  EXPECT_EQ(dealer.getCompany().keptWhole(), 2u);
+
+  Dealer alone(entry, 2, {.inCompany = false});
+  alone.deal(sizes, 0, deals);
+  EXPECT_EQ(firstsOf(deals, 0, 2), (std::vector<int64_t>{0, 2, 4}));
+  EXPECT_EQ(firstsOf(deals, 1, 2), (std::vector<int64_t>{0, 3, 6}));
+  EXPECT_EQ(alone.getCompany().keptWhole(), 0u);
+}
+
+/// Each of four branches stays where it began, in whatever order its second operators come.
+TEST(Dealer, LeavesBranchesWhereTheirDataAre) {
+  std::vector<size_t> order = {0, 1, 2, 3};
+  do {
+    std::vector<Phase> phases;
+    for (int64_t branch = 0; branch < 4; ++branch) {
+      phases.push_back(phaseOf(branch));
+      phases.back().buffers = {branch};
+    }
+    for (size_t place = 0; place < 4; ++place) {
+      auto branch = static_cast<int64_t>(order[place]);
+      phases.push_back(phaseOf(4 + static_cast<int64_t>(place), {branch}));
+      phases.back().buffers = {branch, 4 + branch};
+    }
+    Entry entry = entryOf(std::move(phases));
+    entry.buffers.resize(8);
+    std::vector<int64_t> sizes;
+    for (int phase = 0; phase < 8; ++phase)
+      sizes.insert(sizes.end(), {5, 3000});
+    for (Buffer &buffer : entry.buffers)
+      buffer.bytesSlot = static_cast<int64_t>(sizes.size());
+    sizes.push_back(4096);
+    Dealer dealer(entry, 2);
+    Deals deals = dealer.makeRoom();
+    dealer.deal(sizes, 0, deals);
+    for (size_t place = 0; place < 4; ++place) {
+      std::vector<int64_t> first = firstsOf(deals, static_cast<int64_t>(order[place]), 2);
+      EXPECT_TRUE(first[1] == 0 || first[1] == 5) << "whole";
+      EXPECT_EQ(firstsOf(deals, 4 + static_cast<int64_t>(place), 2), first);
+    }
+    EXPECT_EQ(dealer.getCompany().keptWhole(), 8u);
+    EXPECT_EQ(dealer.getCompany().keptNear(), 4u);
+    EXPECT_EQ(deals.nanoseconds, 4 * 3000);
+  } while (std::ranges::next_permutation(order).found);
+}
+
+/// Company costs no more than a tile and what is negligible, deals every tile once, and equal sizes alike.
+TEST(Dealer, LosesNoBalanceInCompany) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    size_t workers = 2 + random() % 12, count = 1 + random() % 20;
+    std::vector<Phase> phases;
+    std::vector<int64_t> sizes;
+    double work = 0, longest = 0;
+    for (size_t number = 0; number < count; ++number) {
+      phases.push_back(phaseOf(static_cast<int64_t>(number)));
+      int64_t tiles = 1 + random() % 30, time = 1 + random() % (random() % 2 ? 3000 : 60000);
+      sizes.insert(sizes.end(), {tiles, time});
+      work += double(time);
+      longest = std::max(longest, double(time) / double(tiles));
+    }
+    Entry entry = entryOf(std::move(phases));
+    Dealer dealer(entry, workers), again(entry, workers);
+    Deals deals = dealer.makeRoom(), others = again.makeRoom();
+    dealer.deal(sizes, 0, deals);
+    again.deal(sizes, 0, others);
+    EXPECT_EQ(deals.firsts, others.firsts);
+    for (size_t number = 0; number < count; ++number) {
+      std::vector<int64_t> firsts = firstsOf(deals, static_cast<int64_t>(number), workers);
+      EXPECT_EQ(firsts.front(), 0);
+      EXPECT_EQ(firsts.back(), sizes[2 * number]);
+      EXPECT_TRUE(std::ranges::is_sorted(firsts));
+    }
+    EXPECT_LE(deals.nanoseconds, work / double(workers) + longest + 2 * Company::negligible);
+  }
 }

@@ -177,6 +177,8 @@ static Json measure(const BenchArguments &arguments, const CLI::App &verb) {
                         {"claiming_runs", counters.claiming_runs},
                         {"steals", counters.steals},
                         {"preemptions", counters.preemptions},
+                        {"kept_whole", counters.kept_whole},
+                        {"kept_near", counters.kept_near},
                         {"arena_bytes", counters.arena_bytes},
                         {"live_bytes", counters.live_bytes}};
   if (arguments.phases)

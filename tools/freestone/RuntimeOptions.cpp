@@ -23,7 +23,8 @@ void TraceFile::write() {
 
 static const std::map<std::string, uint32_t> switchBits = {
     {"spin", FREESTONE_SPIN},     {"moves", FREESTONE_MOVES}, {"overlap", FREESTONE_OVERLAP},
-    {"alerts", FREESTONE_ALERTS}, {"deals", FREESTONE_DEALS}, {"claims", FREESTONE_CLAIMS}};
+    {"alerts", FREESTONE_ALERTS}, {"deals", FREESTONE_DEALS}, {"claims", FREESTONE_CLAIMS},
+    {"company", FREESTONE_COMPANY}};
 
 void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
   addNumber(verb, "--threads", threads, train::rangeOf("threads"),
@@ -39,7 +40,8 @@ void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
   addWords(verb, "--switch-off", switchedOff, switches,
            "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
            "host does, and of sums over replicas with passes), alerts (of workers before a run is ready), deals (of "
-           "tiles by their times, rather than evenly), claims (of tiles that others have not begun, on a busy machine)")
+           "tiles by their times, rather than evenly), claims (of tiles that others have not begun, on a busy machine), company (short operators are not split where "
+           "others keep the rest busy, and go where their data are)")
       ->group(group);
 }
 
