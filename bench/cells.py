@@ -2,8 +2,9 @@
 
 Networks of cells as in Inception, NASNet and ResNeXt (branches apart), eight small experts, an ensemble of 16 networks.
 The size of the batch is a symbol. All engines run in one process in turns, and so does Freestone with `--disable schedule`
-and `--switch-off deals`: operators in the model's order, each dealt evenly. The figure is the minimum of all runs: CPU
-time for one thread, wall time for more. Results are compared first.
+and `--switch-off deals` (*plain*): operators in the model's order, each dealt evenly; and with `--switch-off company`
+(*split*): each dealt as if it were alone. The figure is the minimum of all runs: CPU time for one thread, wall time for
+more. Results are compared first.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import freestone_runtime
 import peers
 from recurrent import race
 
-DEALS = 16
+DEALS, COMPANY = 16, 128
 
 
 class Network:
@@ -112,10 +113,10 @@ CASES = {  # the model, the shape of a sample, sizes of batches
 }
 
 
-def prepare_plain(model, feeds, threads, folder):
-    artifact = folder / "plain.stone"
-    subprocess.run([freestone_runtime.freestone(), "compile", model, "-o", artifact, "--disable", "schedule"], check=True, capture_output=True)
-    loaded = freestone_runtime.Model(artifact, threads, DEALS)
+def prepare_without(model, feeds, threads, folder, switched_off, *disabled):
+    artifact = folder / "without.stone"
+    subprocess.run([freestone_runtime.freestone(), "compile", model, "-o", artifact, *disabled], check=True, capture_output=True)
+    loaded = freestone_runtime.Model(artifact, threads, switched_off)
     return loaded.run_bound, loaded.run(feeds)
 
 
@@ -126,8 +127,8 @@ def main():
     parser.add_argument("--engines", default=",".join(peers.ALL))
     arguments = parser.parse_args()
     names = arguments.engines.split(",")
-    print("| | batch | " + " | ".join([names[0], "plain", *names[1:]]) + " | of plain | of the best peer's |")
-    print("|---" * (len(names) + 5) + "|")
+    print("| | batch | " + " | ".join([names[0], "plain", "split", *names[1:]]) + " | of plain | of split | of the best peer's |")
+    print("|---" * (len(names) + 7) + "|")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"
         for name, (make, shape, batches) in CASES.items():
@@ -137,16 +138,17 @@ def main():
             for batch in batches:
                 feeds = {"x": np.random.default_rng(1).standard_normal((batch, *shape), dtype=np.float32)}
                 prepared = {engine: peers.ALL[engine].prepare(path, feeds, arguments.threads) for engine in names}
-                prepared["plain"] = prepare_plain(path, feeds, arguments.threads, path.parent)
+                prepared["plain"] = prepare_without(path, feeds, arguments.threads, path.parent, DEALS, "--disable", "schedule")
+                prepared["split"] = prepare_without(path, feeds, arguments.threads, path.parent, COMPANY)
                 first = prepared["freestone"][1][0]
                 for engine, (_, results) in prepared.items():
                     assert np.abs(results[0] - first).max() <= 1e-4 * np.abs(first).max(), f"{engine} disagrees on {name}"
                 clock = time.process_time if arguments.threads == 1 else time.perf_counter
                 best = race({engine: run for engine, (run, _) in prepared.items()}, clock, 3)
                 others = [best[engine] for engine in names[1:]]
-                figures = " | ".join(f"{best[engine]:.3f}" for engine in [names[0], "plain", *names[1:]])
+                figures = " | ".join(f"{best[engine]:.3f}" for engine in [names[0], "plain", "split", *names[1:]])
                 ratio = f"{best['freestone'] / min(others):.2f}" if others else ""
-                print(f"| {name} | {batch} | {figures} | {best['freestone'] / best['plain']:.2f} | {ratio} |", flush=True)
+                print(f"| {name} | {batch} | {figures} | {best['freestone'] / best['plain']:.2f} | {best['freestone'] / best['split']:.2f} | {ratio} |", flush=True)
 
 
 if __name__ == "__main__":
