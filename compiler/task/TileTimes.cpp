@@ -37,7 +37,7 @@ static double getMultiplyAdds(Attribute tiling, Type element, const DeviceDescri
   return device.getMultiplyAdds(std::max(32u, element.getIntOrFloatBitWidth()));
 }
 
-/// Products of a convolution's channels: with transformed filters as many as a square has values, for all taps together.
+/// Products of a convolution's channels: with transformed filters as many as a square has values, for all taps.
 static Expr countProducts(tile::ConvolutionForm &form) {
   tile::ComputeOp compute = form.contraction.compute;
   SmallVector<Expr> extents = compute.getExtents();

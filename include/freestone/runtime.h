@@ -330,7 +330,7 @@ enum {
   FREESTONE_DEALS = 16,  /* tiles are dealt to workers by their estimated times, rather than evenly */
   FREESTONE_CREW = 32,   /* runs borrow threads of the application, where it lends some */
   FREESTONE_CLAIMS = 64, /* where other threads compete for the CPUs, workers take tiles that others have not begun */
-  FREESTONE_COMPANY = 128 /* short operators are not split where others keep the rest busy, and go where their data are */
+  FREESTONE_COMPANY = 128 /* short operators are not split where others keep the rest busy; they go where data are */
 };
 
 /* Runs `body(data, worker)` for every worker from 0 to `workers` - 1 at the same time, 0 on the calling thread, and

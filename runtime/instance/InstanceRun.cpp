@@ -8,7 +8,8 @@
 using namespace freestone::runtime;
 
 void Instance::addPlace(int workers) {
-  places.push_back(std::make_unique<PreparedRun>(program, Dealer(program, workers, {switches.deals, switches.company})));
+  places.push_back(
+      std::make_unique<PreparedRun>(program, Dealer(program, workers, {switches.deals, switches.company})));
 }
 
 Status Instance::prepare() {

@@ -81,10 +81,11 @@ void Company::deal(std::span<const int64_t> sizes, std::span<int64_t> firsts) {
     std::span<int64_t> dealt = firstsOf(item.deal, firsts);
     double part = isOn ? std::clamp(level - load.begin(), grain, longestPart) : grain;
     double latest = level + std::min(negligible, item.time / 4);
+    if (item.tiles == 1 || item.timeOfDeal < 2 * grain)
+      latest += std::max(0.0, load.begin() + item.time - level);
     if (item.tiles == 1 || item.timeOfDeal < 2 * part) {
-      bool isAlwaysWhole = item.tiles == 1 || item.timeOfDeal < 2 * grain;
       measureNearness(sizes, firsts, item);
-      if (layWhole(item, isAlwaysWhole ? std::max(latest, load.begin() + item.time) : latest, dealt))
+      if (layWhole(item, latest, dealt))
         continue;
     }
     // What is too short alone may be worth a split with all that is dealt alike.

@@ -6,9 +6,9 @@
 using namespace freestone::runtime;
 
 Dealer::Dealer(const Entry &entry, size_t workers, Dealing dealing)
-    : entry(entry), plane(workers), company(entry, workers, dealing.inCompany && workers > 1), inCompany(dealing.inCompany && workers > 1), times(entry.dealCount),
-      areEven(entry.dealCount, !dealing.byTimes), areDealt(entry.dealCount), doneAt(entry.phases.size()),
-      passedAt(entry.phases.size()) {
+    : entry(entry), plane(workers), inCompany(dealing.inCompany && workers > 1), company(entry, workers, inCompany),
+      times(entry.dealCount), areEven(entry.dealCount, !dealing.byTimes), areDealt(entry.dealCount),
+      doneAt(entry.phases.size()), passedAt(entry.phases.size()) {
   for (const Phase &phase : entry.phases)
     for (const Space &space : phase.spaces)
       if (space.dealing == Space::Dealing::Evenly)
@@ -55,8 +55,8 @@ void Dealer::await(const Phase &phase) {
   plane.await(getBegin(phase));
 }
 
-/// The end of the phases from `number` on that wait for none of each other, nor for anything that is not done about when
-/// the first of them begins.
+/// The end of the phases from `number` on that wait for none of each other, nor for anything that is not done about
+/// when the first of them begins.
 size_t Dealer::findEnd(size_t number) const {
   auto comesAfter = [&](int64_t before) { return before >= static_cast<int64_t>(number); };
   auto isInCompany = [&](const Phase &phase) {

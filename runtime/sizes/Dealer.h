@@ -66,8 +66,8 @@ private:
 
   const Entry &entry;
   Plane plane;
-  Company company;
   bool inCompany;
+  Company company;
   std::vector<double> times; ///< of each deal: of all its spaces
   std::vector<bool> areEven; ///< deals that give worker 0 the first tiles
   std::vector<bool> areDealt;

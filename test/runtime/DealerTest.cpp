@@ -184,6 +184,27 @@ TEST(Dealer, LeavesBranchesWhereTheirDataAre) {
   } while (std::ranges::next_permutation(order).found);
 }
 
+/// A single tile goes to the worker that made its operand, if that is free about as early as the other one.
+TEST(Dealer, PrefersTheWorkerThatHasTheData) {
+  for (int64_t later : {100, 4000}) {
+    Entry entry = entryOf({phaseOf(0), phaseOf(1), phaseOf(2, {1})});
+    entry.buffers.resize(2);
+    entry.phases[0].buffers = entry.phases[2].buffers = {0};
+    entry.phases[1].buffers = {1};
+    std::vector<int64_t> sizes = {1, 5000 + later, 1, 5000, 1, 3000, 4096};
+    for (Buffer &buffer : entry.buffers)
+      buffer.bytesSlot = 6;
+    Dealer dealer(entry, 2), anywhere(entry, 2, {.inCompany = false});
+    Deals deals = dealer.makeRoom();
+    dealer.deal(sizes, 0, deals);
+    EXPECT_EQ(firstsOf(deals, 0, 2), (std::vector<int64_t>{0, 1, 1}));
+    EXPECT_EQ(firstsOf(deals, 2, 2)[1], later == 100) << "on worker 0 unless that is late";
+    EXPECT_EQ(dealer.getCompany().keptNear(), later == 100 ? 1u : 0u);
+    anywhere.deal(sizes, 0, deals);
+    EXPECT_EQ(firstsOf(deals, 2, 2)[1], 0);
+  }
+}
+
 /// Company costs no more than a tile and what is negligible, deals every tile once, and equal sizes alike.
 TEST(Dealer, LosesNoBalanceInCompany) {
   std::mt19937_64 random(1);

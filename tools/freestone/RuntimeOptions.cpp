@@ -40,8 +40,8 @@ void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
   addWords(verb, "--switch-off", switchedOff, switches,
            "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
            "host does, and of sums over replicas with passes), alerts (of workers before a run is ready), deals (of "
-           "tiles by their times, rather than evenly), claims (of tiles that others have not begun, on a busy machine), company (short operators are not split where "
-           "others keep the rest busy, and go where their data are)")
+           "tiles by their times, rather than evenly), claims (of tiles that others have not begun, on a busy machine), "
+           "company (short operators are not split where others keep the rest busy; they go where their data are)")
       ->group(group);
 }
 
