@@ -21,16 +21,19 @@ static SmallVector<Operation *> getDeciders(ProgramOp program) {
   return deciders;
 }
 
-Execution::Execution(ProgramOp program, Valuation valueOf, int64_t way) : valueOf(valueOf), way(way) {
-  for (auto [number, phase] : llvm::enumerate(program.getPhases()))
+Execution::Execution(ProgramOp program, Valuation valueOf, int64_t way)
+    : valueOf(valueOf), way(way), phases(program.getPhases()) {
+  for (auto [number, phase] : llvm::enumerate(phases))
     numbers[phase] = number;
   for (auto [number, op] : llvm::enumerate(getDeciders(program)))
     deciders[op] = number;
   program.walk([&](Operation *op) {
     if (!isa<LoopOp, BranchOp>(op))
       return;
-    lasts[op] = -1;
-    op->walk([&](PhaseOp phase) { lasts[op] = std::max(lasts[op], numbers.lookup(phase)); });
+    op->walk([&](PhaseOp phase) {
+      int64_t number = numbers.lookup(phase);
+      within.try_emplace(op, Phases{number, number}).first->second.last = number;
+    });
   });
   int64_t followed = 0;
   program.walk([&](LoopOp loop) { followed = std::max<int64_t>(followed, loop.getNumber() + 1); });
@@ -105,14 +108,18 @@ int64_t Execution::getLatest(int64_t phase, int64_t step) const {
   return step;
 }
 
-/// Whether a step is complete where all workers have published a number of the phase. Behind a branch, and a loop
-/// without iterations, they publish that of its last phase, whether they have it or not.
+/// Whether a step is complete where all workers have published a number of the phase, executed or not. Who publishes
+/// one of a phase within a loop or branch has decided that, in this iteration, whose numbers are greater than all
+/// before; one of a later phase, has left it.
 bool Execution::isPassed(const Step &step, int64_t phase) const {
   if (step.phase >= 0)
     return step.phase <= phase;
-  int64_t last = lasts.lookup(step.op);
+  auto found = within.find(step.op);
+  if (found == within.end())
+    return false;
   auto loop = dyn_cast<LoopOp>(step.op);
-  return last >= 0 && last <= phase && (!loop || step.trips[loop.getNumber()] == 0);
+  bool isLeft = loop && step.begins[loop.getNumber()] < 0 && step.trips[loop.getNumber()] > 0;
+  return isLeft ? found->second.last < phase : found->second.first <= phase;
 }
 
 /// The last step complete where all workers have published a number of the phase.
@@ -131,9 +138,9 @@ int64_t Execution::getBegin(int64_t step) const {
 }
 
 /// Whether all workers with tiles of one phase have some of the other.
-static bool isWithin(Operation *one, Operation *other) {
+static bool isWithin(Operation *one, PhaseOp other) {
   auto phase = dyn_cast<PhaseOp>(one);
-  auto around = cast<PhaseOp>(other).getSpaces();
+  auto around = other.getSpaces();
   return phase && llvm::all_of(phase.getSpaces(), [&](SpaceOp space) {
            return llvm::any_of(around, [&](SpaceOp each) { return space.isDealtAs(each); });
          });
@@ -144,26 +151,27 @@ std::vector<llvm::BitVector> Execution::getKnown(const llvm::BitVector &wide) co
   llvm::BitVector done(steps.size());
   for (auto [index, step] : llvm::enumerate(steps)) {
     int64_t number = index;
-    auto awaitAll = [&](ArrayRef<int64_t> phases) {
-      for (int64_t phase : phases)
+    auto awaitAll = [&](ArrayRef<int64_t> awaited) {
+      for (int64_t phase : awaited)
         done.set(0, getComplete(phase, number) + 1);
     };
-    auto awaitTiles = [&](ArrayRef<int64_t> phases) {
-      for (int64_t phase : phases) {
-        // A phase of a side that was not taken implies nothing.
-        int64_t before = getLatest(phase, number);
+    auto awaitTiles = [&](ArrayRef<int64_t> awaited) {
+      for (int64_t phase : awaited) {
+        // Worker 0 is among those that have published the number.
+        int64_t before = getComplete(phase, number);
         if (before < 0)
           continue;
-        for (int64_t other = done.find_first_unset(); other >= 0 && other < before; other = done.find_next_unset(other))
-          if (isWithin(steps[other].op, steps[before].op))
-            done.set(other);
-        done.set(before);
         done |= known[before];
+        for (int64_t other = 0; other <= before; ++other)
+          if (isWithin(steps[other].op, phases[phase]))
+            done.set(other);
+        if (int64_t latest = getLatest(phase, number); latest >= 0)
+          done.set(latest);
       }
     };
-    auto awaitAgain = [&](ArrayRef<int64_t> phases) {
+    auto awaitAgain = [&](ArrayRef<int64_t> awaited) {
       int64_t begin = getBegin(number);
-      for (int64_t phase : begin < 0 ? ArrayRef<int64_t>() : phases)
+      for (int64_t phase : begin < 0 ? ArrayRef<int64_t>() : awaited)
         done.set(0, getComplete(phase, begin) + 1);
     };
     if (auto phase = dyn_cast<PhaseOp>(step.op)) {

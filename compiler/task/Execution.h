@@ -62,8 +62,13 @@ private:
   int64_t way;
   /// The loops and branches that data decide, by their order in the text.
   llvm::DenseMap<mlir::Operation *, int64_t> deciders;
-  /// Of loops and branches: their last phases; -1 without any.
-  llvm::DenseMap<mlir::Operation *, int64_t> lasts;
+  /// The phases of a loop or branch, from `first` to `last`.
+  struct Phases {
+    int64_t first, last;
+  };
+  /// Of loops and branches that have some.
+  llvm::DenseMap<mlir::Operation *, Phases> within;
+  llvm::SmallVector<PhaseOp, 8> phases;
   llvm::DenseMap<mlir::Operation *, int64_t> numbers;
   llvm::SmallVector<int64_t, 2> trips, begins;
   std::vector<Step> steps;

@@ -31,6 +31,18 @@ def info(name, kind):
 
 
 X = np.arange(3, dtype=np.float32)
+MIXED = np.array([[1, 2], [-1, 1]], np.float32)
+
+
+def wave(*shape):
+    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape) % 7 - 3
+
+
+def mix_in_turns(steps, turns):
+    mixed = np.abs(np.where(turns[:, None, None], steps @ MIXED, -steps))
+    return {"xs": steps, "turns": turns, "m": MIXED}, [mixed.sum(1), mixed @ MIXED]
+
+
 ONES = np.ones((2, 3), np.float32)
 KNOWN = {
     # What is carried changes places.
@@ -166,6 +178,18 @@ KNOWN = {
     }""": [
         ({"x": X, "m": np.array(5)}, [np.array(10), np.array([0, 1, 3, 3, 3])]),
         ({"x": X, "m": np.array(0)}, [np.array(0), np.zeros(0)]),
+    ],
+    # Who waits for one side of a branch, where the other one is taken, has waited for the iteration before.
+    """(float[t, n, 2] xs, bool[t] turns, float[2, 2] m) => (float[t, 2] sums, float[t, n, 2] all) {
+        axis = Constant<value_ints = [0]>()
+        sums, all = Scan<num_scan_inputs = 2, body = b (float[n, 2] x, bool c) => (float[2] s, float[n, 2] v) {
+            u = If<then_branch = left () => (float[n, 2] f) { f = MatMul(x, m) },
+                   else_branch = right () => (float[n, 2] g) { g = Neg(x) }>(c)
+            w = Abs(u) s = ReduceSum<keepdims = 0>(w, axis) v = MatMul(w, m) }>(xs, turns)
+    }""": [
+        mix_in_turns(wave(2, 3, 2), np.array([True, False])),
+        mix_in_turns(wave(9, 7001, 2), np.arange(9) % 3 == 0),
+        mix_in_turns(wave(0, 3, 2), np.zeros(0, bool)),
     ],
 }
 # A loop in a branch in a loop, both ended by data: nothing in it asks the host.

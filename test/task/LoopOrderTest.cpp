@@ -219,6 +219,77 @@ TEST_F(LoopOrder, EveryWaitOfALoopAroundIsNeeded) {
   expectFault();
 }
 
+/// Progress numbers grow from one iteration to the next: who has published one of a side that is not taken is done with
+/// the iteration before, too.
+TEST_F(LoopOrder, AWaitForASideThatIsNotTakenTellsOfTheIterationBefore) {
+  const std::string text = R"mlir(
+    !v = !graph.tensor<[n], f32>
+    !c = !graph.tensor<[], i1>
+    task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+      %x = task.buffer input "x" : !graph.tensor<[50, n], f32>
+      %slice = task.view %x loop 0 step 4*n : !graph.tensor<[50, n], f32> -> !v
+      %if = task.buffer input "if" : !c
+      %v = task.buffer output "v" : !v
+      %w = task.buffer output "w" : !v
+      %z = task.buffer output "z" : !v
+      %y = task.buffer output "y" : !graph.tensor<[50, n], f32>
+      %each = task.view %y loop 0 step 4*n : !graph.tensor<[50, n], f32> -> !v
+      task.loop 0 "loop" trips 50 {
+        task.branch "if" if %if after all [] : !c {
+          THEN
+        } else {
+          ELSE
+        }
+        task.phase "middle" after all [] same [] {
+          task.space @p(%v) to (%w) sizes [n] tiles n ceildiv 3 scratch 0 reads [MIDDLE] writes [3] sites [] : (!v) -> !v
+        }
+        task.phase "last" after all [] same [] {
+          task.space @q(%w, LAST) to (%each) sizes [n] tiles n ceildiv 2 scratch 0 reads [?, 2] writes [2] sites [] : (!v, !v) -> !v
+        }
+      }
+    })mlir";
+  auto planWith = [&](const std::vector<std::pair<std::string, std::string>> &parts) {
+    std::string filled = text;
+    for (const auto &[name, part] : parts)
+      filled.replace(filled.find(name), name.size(), part);
+    return plan(filled);
+  };
+  const std::string makes = R"mlir(
+    task.phase "makes" after all [] same [] {
+      task.space @p(%slice) to (%v) sizes [n] tiles n ceildiv 2 scratch 0 reads [2] writes [2] sites [] : (!v) -> !v
+    })mlir";
+  const std::string other = R"mlir(
+    task.phase "other" after all [] same [] {
+      task.space @p(%slice) to (%v) sizes [n] tiles n ceildiv 3 scratch 0 reads [3] writes [3] sites [] : (!v) -> !v
+    })mlir";
+  const std::string lasting = R"mlir(
+    task.phase "long" after all [] same [] {
+      task.space @p(%slice) to (%z) sizes [n] tiles 1 time 90000 scratch 0 reads [?] writes [?] sites [] : (!v) -> !v
+    })mlir";
+  auto expectNeeded = [&](ProgramOp program, PhaseOp middle) {
+    EXPECT_TRUE(middle.getAwaitedAgain().empty());
+    EXPECT_EQ(findUnproved(program), std::nullopt);
+    EXPECT_EQ(checkAll(program), std::nullopt);
+    setAllAfter(middle, {});
+    middle.removeTilesAfterAttr();
+    EXPECT_TRUE(findUnproved(program));
+    EXPECT_TRUE(checkAll(program));
+  };
+  // The workers that take the other side go on with their own elements.
+  ProgramOp program = planWith({{"THEN", makes}, {"ELSE", other}, {"MIDDLE", "3"}, {"LAST", "%slice"}});
+  ASSERT_TRUE(program);
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  ASSERT_EQ(std::vector<int64_t>(phases[2].getAllAfter()), std::vector<int64_t>{0});
+  ASSERT_EQ(std::vector<int64_t>(phases[2].getSameAfter()), std::vector<int64_t>{1});
+  expectNeeded(program, phases[2]);
+  // Workers with tiles of "makes" alone are awaited, which have those of "last".
+  program = planWith({{"THEN", lasting + makes}, {"ELSE", ""}, {"MIDDLE", "?"}, {"LAST", "%v"}});
+  ASSERT_TRUE(program);
+  phases = program.getPhases();
+  ASSERT_EQ(std::vector<int64_t>(phases[2].getAwaitedTiles()), std::vector<int64_t>{1});
+  expectNeeded(program, phases[2]);
+}
+
 TEST_F(LoopOrder, AWaitWithinALoopIsNeeded) {
   ProgramOp program = plan(loop);
   ASSERT_TRUE(program);

@@ -289,3 +289,58 @@ task.program @turns_without_wait symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]
     task.space @p(%now) to (%y) sizes [n] tiles n ceildiv 4 deal 3 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
   }
 }
+
+// -----
+
+// Whoever has waited for a side that this iteration does not take is done with the one before, which read what "c" writes.
+!v = !graph.tensor<[n], f32>
+!c = !graph.tensor<[], i1>
+// CHECK: task.program @side {{.*}}task.order = "proved"
+task.program @side symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
+  %x = task.buffer input "x" : !v
+  %if = task.buffer input "if" : !c
+  %a = task.buffer output "a" : !v
+  %b = task.buffer output "b" : !v
+  %y = task.buffer output "y" : !v
+  task.loop 0 "loop" trips n {
+    task.branch "side" if %if after all [] : !c {
+      task.phase "a" after all [] same [] again_all [2] {
+        task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+      }
+    } else {
+      task.phase "other a" after all [] same [] again_same [2] {
+        task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 3 deal 1 scratch 0 reads [3] writes [3] sites [] : (!v) -> (!v)
+      }
+    }
+    task.phase "c" after all [0] same [1] {
+      task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 3 deal 1 scratch 0 reads [3] writes [3] sites [] : (!v) -> (!v)
+    }
+    task.phase "y" after all [2] same [] again_same [3] {
+      task.space @p(%b) to (%y) sizes [n] tiles n ceildiv 4 deal 2 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    }
+  }
+}
+
+// -----
+
+!v = !graph.tensor<[n], f32>
+!c = !graph.tensor<[], i1>
+// expected-error @+1 {{phase 2 'y' reads what phase 1 'c' writes, in no order (workers = 2}}
+task.program @side_without_wait symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
+  %x = task.buffer input "x" : !v
+  %if = task.buffer input "if" : !c
+  %a = task.buffer output "a" : !v
+  %b = task.buffer output "b" : !v
+  %y = task.buffer output "y" : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.loop 0 "loop" trips n {
+    task.phase "c" after all [0] same [] {
+      task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 3 deal 1 scratch 0 reads [3] writes [3] sites [] : (!v) -> (!v)
+    }
+    task.phase "y" after all [1] same [] again_same [2] {
+      task.space @p(%b) to (%y) sizes [n] tiles n ceildiv 4 deal 2 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    }
+  }
+}
