@@ -51,7 +51,7 @@ void eraseDead(Block &block) {
 }
 
 /// Leaves out what is collected and not used, collected twice, or scanned as it is; and what is scanned and not used.
-ScanOp prune(ScanOp scan, bool &isChanged) {
+void prune(ScanOp scan) {
   size_t states = scan.getCarried().size();
   Block &body = scan.getBody().front();
   SmallVector<Value> yielded(body.getTerminator()->getOperands()), collected, scanned;
@@ -72,7 +72,7 @@ ScanOp prune(ScanOp scan, bool &isChanged) {
   }
   SmallVector<Value> kept(yielded.begin(), yielded.begin() + states);
   llvm::append_range(kept, collected);
-  isChanged = collected.size() != scan.getNumCollected();
+  bool isChanged = collected.size() != scan.getNumCollected();
   body.getTerminator()->setOperands(kept);
   eraseDead(body);
   for (size_t index = scan.getScanned().size(); index-- > 0;) {
@@ -84,7 +84,18 @@ ScanOp prune(ScanOp scan, bool &isChanged) {
       scanned.insert(scanned.begin(), scan.getScanned()[index]);
     }
   }
-  return isChanged ? rebuild(scan, scanned, collected, results) : scan;
+  if (isChanged)
+    rebuild(scan, scanned, collected, results);
+}
+
+/// Later ones first: what they leave out, earlier ones need not collect, and may be dead without.
+void pruneAll(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (isOpTriviallyDead(&op))
+      op.erase();
+    else if (auto scan = dyn_cast<ScanOp>(op))
+      prune(scan);
+  }
 }
 
 /// A scan, and one that goes along what it collected in the opposite order.
@@ -260,18 +271,9 @@ struct KeepScanValues : impl::KeepScanValuesBase<KeepScanValues> {
     if (!enable || getOperation().isExternal() || getOperation()->hasAttr("graph.recompute"))
       return;
     Block &block = getOperation().getBody().front();
-    SmallVector<ScanOp> scans(block.getOps<ScanOp>());
     int64_t count = 0;
-    auto pruneAll = [&] {
-      // Later ones first: what they leave out, earlier ones need not collect.
-      for (ScanOp &scan : llvm::reverse(scans)) {
-        bool isChanged = false;
-        scan = prune(scan, isChanged);
-        if (isChanged)
-          eraseDead(block);
-      }
-    };
-    pruneAll();
+    pruneAll(block);
+    SmallVector<ScanOp> scans(block.getOps<ScanOp>());
     for (size_t later = 0; later < scans.size(); ++later)
       for (size_t earlier = 0; earlier < later; ++earlier) {
         ScanPair pair(scans[earlier], scans[later]);
@@ -279,7 +281,7 @@ struct KeepScanValues : impl::KeepScanValuesBase<KeepScanValues> {
         scans[earlier] = pair.forward;
         scans[later] = pair.backward;
       }
-    pruneAll();
+    pruneAll(block);
     if (count)
       getOperation()->setAttr("graph.kept_values", Builder(&getContext()).getI64IntegerAttr(count));
   }

@@ -84,3 +84,28 @@ func.func @requested(%x: !x, %h: !h) -> !h attributes {graph.recompute = {policy
   } -> !h
   return %back : !h
 }
+
+// What only the later one of two scans goes along, which does not use it, isn't computed; nor is one that nobody uses.
+// CHECK-LABEL: func.func @unused
+// CHECK:         graph.scan carry %arg1 : !graph.tensor<[b, 8], f32> over %arg0 : !graph.tensor<[t, b, 8], f32>
+// CHECK-NOT:     graph.scan
+// CHECK:         return
+func.func @unused(%x: !x, %h: !h) -> !h {
+  %first:2 = graph.scan carry %h : !h over %x : !x {
+  ^bb0(%state: !h, %slice: !h):
+    %0 = graph.binary add %state, %slice : !h
+    graph.yield %0, %0 : !h, !h
+  } -> !h, !x
+  %second:2 = graph.scan carry %h : !h over %x, %first#1 : !x, !x {
+  ^bb0(%state: !h, %slice: !h, %other: !h):
+    %0 = graph.binary mul %state, %slice : !h
+    %1 = graph.unary tanh %other : !h
+    graph.yield %0, %1 : !h, !h
+  } -> !h, !x
+  %third = graph.scan carry %second#0 : !h over %second#1 : !x {
+  ^bb0(%state: !h, %slice: !h):
+    %0 = graph.binary add %state, %slice : !h
+    graph.yield %0 : !h
+  } -> !h
+  return %second#0 : !h
+}
