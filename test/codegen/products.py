@@ -1,8 +1,8 @@
 """Products of matrices of random sizes against numpy in fp64: products.py FOLDER [COUNT [SEED]].
 
-One artifact of each form for all sizes: batches, either factor transposed, an epilogue; f32, f64 and i32. Sizes lie around
-the blocks of micro-kernels, few rows and a single column included. For this machine, for one with caches so small that
-groups of panels stay packed rather than all, and for AVX2, on one to three workers.
+One artifact of each form for all sizes: batches, either factor transposed, sums over two dimensions, an epilogue; f32,
+f64 and i32. Sizes lie around the blocks of micro-kernels, few rows and a single column included. For this machine, for
+one with caches so small that groups of panels stay packed rather than all, and for AVX2, on one to three workers.
 """
 
 import json
@@ -25,16 +25,20 @@ TOLERANCES = {np.float32: 1e-6, np.float64: 1e-14, np.int32: 0}
 
 
 class Form:
-    """c = a · b, or relu(a · b + d); sizes of dimensions are symbols unless they are bound."""
+    """c = a · b, or relu(a · b + d); sizes of dimensions are symbols unless they are bound. With `apart`, what is summed
+    is two dimensions, which lie in another order in b than in a."""
 
-    def __init__(self, dtype=TensorProto.FLOAT, batch=False, left=False, right=False, epilogue=False, bound=""):
-        self.dtype, self.batch, self.left, self.right = dtype, batch, left, right
+    def __init__(self, dtype=TensorProto.FLOAT, batch=False, left=False, right=False, epilogue=False, apart=False, bound=""):
+        self.dtype, self.batch, self.left, self.right, self.apart = dtype, batch, left, right, apart
         self.epilogue, self.bound = epilogue, dict(pair.split("=") for pair in bound.split())
 
     def __repr__(self):
         return f"Form{tuple(vars(self).items())}"
 
     def shapes(self, outer, m, k, n):
+        if self.apart:
+            p, q = ("p", "q") if k == "k" else (k // 5, 5)
+            return {"a": [p, q, m], "b": [q, p, n]}
         outer = [outer] if self.batch else []
         return {"a": outer + ([k, m] if self.left else [m, k]), "b": outer + ([n, k] if self.right else [k, n])}
 
@@ -48,7 +52,10 @@ class Form:
             nodes.append(helper.make_node("Transpose", [name], [f"{name}t"], perm=order))
             return f"{name}t"
 
-        nodes.append(helper.make_node("MatMul", [read("a", self.left), read("b", self.right)], ["c"]))
+        if self.apart:
+            nodes.append(helper.make_node("Einsum", ["a", "b"], ["c"], equation="pqm,qpn->mn"))
+        else:
+            nodes.append(helper.make_node("MatMul", [read("a", self.left), read("b", self.right)], ["c"]))
         shapes = self.shapes("o", "m", "k", "n")
         if self.epilogue:
             shapes["d"] = ["n"]
@@ -64,7 +71,10 @@ class Form:
         dtype, shapes = TYPES[self.dtype], self.shapes(*sizes) | ({"d": [sizes[3]]} if self.epilogue else {})
         feeds = {name: (draws.standard_normal(shape) * 4).astype(dtype) for name, shape in shapes.items()}
         a, b = (feeds[name].astype(np.float64) for name in "ab")
-        result = (np.swapaxes(a, -1, -2) if self.left else a) @ (np.swapaxes(b, -1, -2) if self.right else b)
+        if self.apart:
+            result = np.einsum("pqm,qpn->mn", a, b)
+        else:
+            result = (np.swapaxes(a, -1, -2) if self.left else a) @ (np.swapaxes(b, -1, -2) if self.right else b)
         return feeds, np.maximum(result + feeds["d"], 0) if self.epilogue else result
 
 
@@ -127,7 +137,8 @@ def main():
              Form(epilogue=True), Form(batch=True, epilogue=True), Form(dtype=TensorProto.DOUBLE), Form(dtype=TensorProto.INT32),
              Form(bound="n=1"), Form(bound="n=1", left=True), Form(bound="n=1", epilogue=True), Form(bound="m=1"),
              Form(bound="m=3 n=300"), Form(bound="n=5", epilogue=True), Form(bound="n=18", batch=True),
-             Form(bound="m=2", right=True, epilogue=True), Form(bound="k=300", batch=True, right=True)]
+             Form(bound="m=2", right=True, epilogue=True), Form(bound="k=300", batch=True, right=True),
+             Form(apart=True), Form(apart=True, bound="m=520 n=300")]
     check_switch(folder, "stream-columns", "streamed_columns", Form(), (0, 3, 100, 77))
     check_switch(folder, "inner-products", "inner_products", Form(bound="n=1"), (0, 64, 3000, 1))
     for form in forms:

@@ -61,6 +61,45 @@ static Value loadFactor(Emission &emission, tile::ContractionForm &form, const C
                               arith::ShLIOp::create(builder, location, high, splat(16)));
 }
 
+/// Loads a factor's elements at a step of k; the points have the positions of all loops but k.
+using LoadAtStep = llvm::function_ref<Value(Value factor, LanePoints at)>;
+
+/// Calls `body` for each step of a block of k, counted from the block's first. Where several loops make k, the
+/// innermost is counted on within its extent, since to divide every step costs more than to copy what it has.
+static void forSteps(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                     const PackedBlock &block, llvm::function_ref<void(Value step, LoadAtStep load)> body) {
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  if (form.k.size() < 2 || points.stepsOfWord > 1)
+    return emission.forRange(zero, block.depth, 1, [&](Value step) {
+      body(step, [&](Value factor, LanePoints at) {
+        return loadFactor(emission, form, points, factor, std::move(at), emission.add(block.k, step));
+      });
+    });
+  ArrayRef<unsigned> around = ArrayRef(form.k).drop_back();
+  unsigned innermost = form.k.back();
+  sym::Expr run = emission.getPositionSymbol("run"), inRun = emission.getPositionSymbol("in_run");
+  SmallVector<sym::Expr> loops = points.loops;
+  for (auto [loop, digit] : llvm::zip_equal(around, form.getDigits(around, run)))
+    loops[loop] = digit;
+  loops[innermost] = inRun;
+  Value extent = emission.maximum(one, emission.getSize(form.getExtents({innermost}).front()));
+  Value end = emission.add(block.k, block.depth);
+  emission.forRange(emission.divide(block.k, extent), emission.ceilDivide(end, extent), 1, [&](Value number) {
+    Value begin = emission.multiply(number, extent);
+    Value from = emission.maximum(zero, emission.subtract(block.k, begin));
+    Value to = emission.minimum(extent, emission.subtract(end, begin)), before = emission.subtract(begin, block.k);
+    emission.forRange(from, to, 1, [&](Value position) {
+      body(emission.add(before, position), [&](Value factor, LanePoints at) {
+        at.loops = loops;
+        at.positions.push_back({run, number});
+        at.positions.push_back({inRun, position});
+        Value elements = BodyVectorizer(emission, form.compute, std::move(at)).getVector(factor);
+        return convertWidth(emission.builder, emission.location, elements, form.elementType);
+      });
+    });
+  });
+}
+
 /// Whether masked loads of a factor take a branch for each lane: of elements below 32 bits, without AVX-512.
 static bool areMasksSlow(tile::ContractionForm &form, const ContractionPoints &points, Value factor) {
   constexpr unsigned wordBits = 32, maskedBits = 512;
@@ -111,8 +150,12 @@ public:
   void packRow();
   /// Vectors along rows, one for each step of k.
   void packColumns();
+  /// As packColumns, of many blocks of `height` rows, as far as they are whole; returns their number.
+  Value packWholeColumns(Value height);
   /// Vectors along k; squares are transposed in registers.
   void packTransposed();
+  /// As packTransposed, of rows that fill no more than half a vector: a vector then has two steps.
+  void packHalfTransposed();
 
 private:
   Value load(sym::Expr lane, Value row, Value step, Value mask);
@@ -160,14 +203,39 @@ void RowPacker::packRow() {
 }
 
 void RowPacker::packColumns() {
-  emission.forRange(emission.getConstant(0), block.depth, 1, [&](Value step) {
-    emission.forRange(emission.getConstant(0), block.count, lanes, [&](Value row) {
-      Value mask = emission.getTailMask(lanes, emission.subtract(block.count, row));
-      Value values = load(points.m, emission.add(block.first, row), step, mask);
+  Value zero = emission.getConstant(0);
+  forSteps(emission, form, points, block, [&](Value step, LoadAtStep loadAtStep) {
+    auto packVector = [&](Value row) {
+      LanePoints at{points.loops, points.outer, points.m, lanes,
+                    emission.getTailMask(lanes, emission.subtract(block.count, row))};
+      at.positions.push_back({points.m, emission.add(block.first, row)});
       Value to = emission.add(start, emission.add(emission.multiply(step, block.count), row));
-      store(values, to, getStoredMask(row));
+      store(loadAtStep(form.lhs, std::move(at)), to, getStoredMask(row));
+    };
+    if (isOneVector)
+      packVector(zero);
+    else
+      emission.forRange(zero, block.count, lanes, packVector);
+  });
+}
+
+/// Blocks are neighbours in memory: a step of several is read as one run, whose lines are all used at once.
+Value RowPacker::packWholeColumns(Value height) {
+  constexpr int64_t mostAtOnce = 16;
+  Value zero = emission.getConstant(0), whole = emission.divide(block.count, height);
+  Value mask = emission.getTailMask(lanes, height), size = emission.multiply(height, block.depth);
+  emission.forRange(zero, whole, mostAtOnce, [&](Value begin) {
+    Value end = emission.minimum(whole, emission.add(begin, emission.getConstant(mostAtOnce)));
+    forSteps(emission, form, points, block, [&](Value step, LoadAtStep loadAtStep) {
+      Value inBlock = emission.add(start, emission.multiply(step, height));
+      emission.forRange(begin, end, 1, [&](Value number) {
+        LanePoints at{points.loops, points.outer, points.m, lanes, mask};
+        at.positions.push_back({points.m, emission.add(block.first, emission.multiply(number, height))});
+        store(loadAtStep(form.lhs, std::move(at)), emission.add(inBlock, emission.multiply(number, size)), mask);
+      });
     });
   });
+  return whole;
 }
 
 void RowPacker::packTransposed() {
@@ -192,6 +260,26 @@ void RowPacker::packTransposed() {
   });
 }
 
+void RowPacker::packHalfTransposed() {
+  unsigned half = lanes / 2;
+  Value last = emission.subtract(emission.add(block.first, block.count), emission.getConstant(1));
+  SmallVector<Value> numbers;
+  for (unsigned row = 0; row < half; ++row)
+    numbers.push_back(emission.minimum(emission.add(block.first, emission.getConstant(row)), last));
+  forStepVectors(emission, form, points, block, form.lhs, [&](Value step, Value mask) {
+    SmallVector<Value> rows =
+        llvm::map_to_vector(numbers, [&](Value number) { return load(points.k, number, step, mask); });
+    transposeSquare(builder, location, rows);
+    for (unsigned number = 0; number < lanes; ++number) {
+      Value values = vector::ExtractStridedSliceOp::create(builder, location, rows[number % half],
+                                                           ArrayRef<int64_t>{number / half * half},
+                                                           ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
+      Value to = emission.multiply(emission.add(step, emission.getConstant(number)), block.count);
+      store(values, emission.add(start, to), /*mask=*/{});
+    }
+  });
+}
+
 void freestone::codegen::packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                                   const PackedBlock &block, Value memory, Value start, Value height,
                                   int64_t mostHeight) {
@@ -200,30 +288,47 @@ void freestone::codegen::packRows(Emission &emission, tile::ContractionForm &for
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
   // Where blocks fill half a vector, the lanes past the rows of the last step are within what may be written.
   bool isOneVector = mostHeight <= points.lanes && 2 * mostHeight >= points.lanes;
-  emission.forRange(zero, emission.ceilDivide(block.count, height), 1, [&](Value number) {
+  bool areNeighbours = areRowsNeighbours(form, points);
+  // Several blocks in turns are stored with masks, which are fast with AVX-512.
+  bool isMaskFree = points.lanes * form.elementType.getIntOrFloatBitWidth() == 512;
+  Value first = zero;
+  if (areNeighbours && isOneVector && isMaskFree)
+    first = RowPacker(emission, form, points, block, memory, start, isOneVector).packWholeColumns(height);
+  emission.forRange(first, emission.ceilDivide(block.count, height), 1, [&](Value number) {
     Value distance = emission.multiply(number, height);
     PackedBlock rows = block;
     rows.first = emission.add(block.first, distance);
     rows.count = emission.minimum(height, emission.subtract(block.count, distance));
     RowPacker packer(emission, form, points, rows, memory,
                      emission.add(start, emission.multiply(distance, block.depth)), isOneVector);
-    if (areRowsNeighbours(form, points))
+    if (areNeighbours)
       return packer.packColumns();
-    Value isOne = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, rows.count, one);
-    auto branch = scf::IfOp::create(builder, location, isOne, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    packer.packRow();
-    builder.setInsertionPointToStart(branch.elseBlock());
-    packer.packTransposed();
+    auto choose = [&](Value most, llvm::function_ref<void()> pack, llvm::function_ref<void()> packOthers) {
+      Value isFew = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, rows.count, most);
+      auto branch = scf::IfOp::create(builder, location, isFew, /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      pack();
+      builder.setInsertionPointToStart(branch.elseBlock());
+      packOthers();
+    };
+    auto packTransposed = [&] { packer.packTransposed(); };
+    auto packSeveral = [&] {
+      if (!isOneVector)
+        return packTransposed();
+      choose(
+          emission.getConstant(points.lanes / 2), [&] { packer.packHalfTransposed(); }, packTransposed);
+    };
+    choose(
+        one, [&] { packer.packRow(); }, packSeveral);
   });
 }
 
 void freestone::codegen::transposeSquare(OpBuilder &builder, Location location, MutableArrayRef<Value> square) {
-  unsigned lanes = square.size();
+  unsigned rows = square.size(), lanes = cast<VectorType>(square.front().getType()).getNumElements();
   // Swaps blocks of 1, 2, 4, … lanes across the diagonal.
-  for (unsigned size = 1; size < lanes; size *= 2)
-    for (unsigned row = 0; row < lanes; ++row) {
+  for (unsigned size = 1; size < rows; size *= 2)
+    for (unsigned row = 0; row < rows; ++row) {
       if (row & size)
         continue;
       SmallVector<int64_t> upper, lower;
@@ -243,14 +348,14 @@ static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, 
   Location location = emission.location;
   unsigned lanes = points.lanes;
   auto packSteps = [&](bool isWhole) {
-    emission.forRange(emission.getConstant(0), block.depth, 1, [&](Value step) {
+    forSteps(emission, form, points, block, [&](Value step, LoadAtStep loadAtStep) {
       for (int64_t column = 0; column < width; column += lanes) {
         Value offset = emission.getConstant(column);
         LanePoints at{points.loops, points.outer, points.n, lanes, Value()};
         if (!isWhole)
           at.mask = emission.getTailMask(lanes, emission.subtract(block.count, offset));
         at.positions.push_back({points.n, emission.add(block.first, offset)});
-        Value values = loadFactor(emission, form, points, form.rhs, std::move(at), emission.add(block.k, step));
+        Value values = loadAtStep(form.rhs, std::move(at));
         Value to = emission.add(start, emission.add(emission.multiply(step, emission.getConstant(width)), offset));
         vector::StoreOp::create(builder, location, values, memory, to);
       }

@@ -32,7 +32,7 @@ void packPanelOfWindow(Emission &emission, tile::ContractionForm &form, const Co
 void packPanelTransposed(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                          const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width);
 
-/// Transposes a square of as many vectors as each has lanes.
+/// Transposes a square of as many vectors as each has lanes; of fewer, a power of two, each square of so many lanes.
 void transposeSquare(mlir::OpBuilder &builder, mlir::Location location, llvm::MutableArrayRef<mlir::Value> square);
 
 /// A float or integer (or vector of them) converted to the width of another type.
