@@ -187,6 +187,7 @@ int64_t IterationOrder::pass(KnownPhases &known) {
     older = known.get().before;
     known.goBack(first, atBegin);
   }
+  llvm_unreachable("the last pass returns");
 }
 
 void IterationOrder::order(KnownPhases &known, ArrayRef<int64_t> held) {

@@ -67,7 +67,7 @@ static bool followsOnElements(ComputeOp map, Value tensor) {
 static std::optional<SmallVector<unsigned>> findOrder(ComputeOp map, const RowLengths &lengths) {
   for (auto [input, scalars] : llvm::enumerate(map.getInputs())) {
     SmallVector<ComputeOp> reductions;
-    if (cast<graph::TensorType>(scalars.getType()).getRank() < map.getNumParallel())
+    if (cast<graph::TensorType>(scalars.getType()).getRank() < int64_t(map.getNumParallel()))
       findReductions(scalars, reductions);
     for (ComputeOp reduction : reductions) {
       unsigned rowLoops = reduction.getNumParallel();
