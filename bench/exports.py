@@ -4,7 +4,7 @@ For each model of torch_models.py, exported with all the sizes in which its inpu
 - *distance*: of results of five inputs from ONNX Runtime's, the largest, of the largest magnitude;
 - *compile*: seconds of a cold compilation;
 - *ratio*: the CPU time of one thread, of ONNX Runtime's, in turns, for each input.
-An input that ONNX Runtime refuses is left out: the exporter has bound a size. Whatever can't be exported, compiled or run,
+An input that ONNX Runtime refuses is left out (`-`): the exporter has bound a size. Whatever can't be exported, compiled or run,
 or is further than 1e-4 from ONNX Runtime's, is a row with the reason, and makes the command fail unless the exporter is
 it. Rows that FILE has are not measured again.
 """
@@ -54,6 +54,7 @@ def compare(path, artifact, inputs, seconds):
         try:
             expected = peer.run(None, feeds)[0]
         except Exception:  # ONNX Runtime's errors have no type of their own
+            ratios.append(None)
             continue
         found = model.run(feeds)[0]
         if found.shape != expected.shape:
@@ -62,6 +63,8 @@ def compare(path, artifact, inputs, seconds):
         own, peers = measure([lambda: model.run(feeds), lambda: peer.run(None, feeds)], seconds)
         ratios.append(own / peers)
     model.close()
+    if not any(ratios):
+        raise ValueError("ONNX Runtime runs none of the inputs, so that nothing is compared")
     return distance, ratios
 
 
@@ -85,7 +88,7 @@ def print_row(row):
     if "fault" in row:
         print(f"| {row['model']} | | | {row['fault']} |", flush=True)
     else:
-        ratios = " ".join(f"{ratio:.2f}" for ratio in row["ratios"])
+        ratios = " ".join(f"{ratio:.2f}" if ratio else "-" for ratio in row["ratios"])
         print(f"| {row['model']} | {row['distance']:.1e} | {row['compile']:.1f} | {ratios} |", flush=True)
 
 

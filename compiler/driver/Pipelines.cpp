@@ -110,8 +110,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(tile::createChooseTiles(
       {options.target, switches.weightGradients, switches.transformFilters, switches.channelsApart, switches.windows,
        switches.shareRows, switches.dotProducts, switches.pairProducts, switches.keepPacked, switches.streamColumns,
-       switches.innerProducts, switches.sumBlocks, switches.construct, switches.sideBySide, switches.transpositions, switches.narrowLanes,
-       switches.segments, switches.rowsAcross, switches.variants}));
+       switches.innerProducts, switches.sumBlocks, switches.construct, switches.sideBySide, switches.transpositions,
+       switches.narrowLanes, switches.segments, switches.rowsAcross, switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
   if (options.pipeline)
