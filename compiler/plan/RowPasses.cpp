@@ -16,7 +16,8 @@ const RowPasses::Entry *RowPasses::find(Value result) const {
 
 Expr tile::getRowLength(tile::ComputeOp compute, unsigned rowLoops) {
   Expr length = Expr::constant(compute.getContext(), 1);
-  for (Expr extent : llvm::drop_begin(compute.getExtents(), rowLoops))
+  SmallVector<Expr> extents = compute.getExtents();
+  for (Expr extent : llvm::drop_begin(extents, rowLoops))
     length = length * extent;
   return length;
 }

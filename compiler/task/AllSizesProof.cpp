@@ -38,9 +38,9 @@ using Subject = std::pair<Value, int64_t>;
 /// Proves one execution.
 class Prover {
 public:
-  Prover(ProgramOp program, int64_t way)
+  Prover(ProgramOp program, const Decisions &decisions)
       : program(program), execution(
-                              program, [](StringRef) { return std::optional<int64_t>(); }, way),
+                              program, [](StringRef) { return std::optional<int64_t>(); }, decisions),
         known(execution.getKnown()), owners(findOwners(program)), order(program) {
     for (auto [number, phase] : llvm::enumerate(program.getPhases()))
       if (phase.getBinds())
@@ -69,7 +69,7 @@ private:
   bool areOnWorker(const Touch &one, const Touch &other);
   bool isAwaited(const Touch &one, const Touch &other);
   bool isDoneBefore(BufferOp buffer, ArrayRef<int64_t> steps, BufferOp later, int64_t first);
-  const llvm::BitVector &getKnownWith(int64_t widePhase, int64_t step);
+  const llvm::BitVector &getKnownWith(int64_t first, int64_t last, int64_t step);
   std::optional<std::string> findUnordered(ArrayRef<Touch> touches);
   std::optional<std::string> findSharing();
   std::string describe(int64_t one, int64_t other, const char *what) {
@@ -89,8 +89,8 @@ private:
   SmallVector<int64_t> binders;
   llvm::MapVector<Subject, SmallVector<Touch, 4>> all;
   WindowOrder order;
-  /// By phases: what is known in each step if the windows of the phase are wide.
-  DenseMap<int64_t, std::vector<llvm::BitVector>> knownWith;
+  /// By first and last phases: what is known in each step if the windows of these phases are wide.
+  DenseMap<std::pair<int64_t, int64_t>, std::vector<llvm::BitVector>> knownWith;
   int64_t spaces = 0;
 };
 
@@ -220,19 +220,20 @@ bool Prover::isAwaited(const Touch &one, const Touch &other) {
   return order.isOrderedAgain(later, earlier);
 }
 
-/// What is known in a step if the windows of this phase are as wide as all workers.
-const llvm::BitVector &Prover::getKnownWith(int64_t widePhase, int64_t step) {
-  std::vector<llvm::BitVector> &all = knownWith[widePhase];
+/// What is known in a step if the windows of these phases are as wide as all workers.
+const llvm::BitVector &Prover::getKnownWith(int64_t first, int64_t last, int64_t step) {
+  std::vector<llvm::BitVector> &all = knownWith[{first, last}];
   if (all.empty()) {
     llvm::BitVector wide(program.getPhases().size());
-    wide.set(widePhase);
+    wide.set(first, last + 1);
     all = execution.getKnown(wide);
   }
   return all[step];
 }
 
 /// Whether all steps that touch a buffer are done where another one is touched first, in memory that both share. If no
-/// waits but windows tell that, a run makes one of those as wide as all workers, whichever suffices by its numbers.
+/// waits but windows tell that, a run makes one of those as wide as all workers, whichever suffices by its numbers; all
+/// of them, where none does.
 bool Prover::isDoneBefore(BufferOp buffer, ArrayRef<int64_t> touches, BufferOp later, int64_t first) {
   auto areDone = [&](const llvm::BitVector &done) {
     return llvm::all_of(touches, [&](int64_t step) { return done.test(step); });
@@ -250,10 +251,10 @@ bool Prover::isDoneBefore(BufferOp buffer, ArrayRef<int64_t> touches, BufferOp l
     if (number > *later.getFirst() || awaited == phase.getAwaitedWindows().end() || *awaited < last)
       continue;
     isPossible = true;
-    if (!areDone(getKnownWith(number, first)))
+    if (!areDone(getKnownWith(number, number, first)))
       return false;
   }
-  return isPossible;
+  return isPossible || areDone(getKnownWith(0, *later.getFirst(), first));
 }
 
 /// Memory that two buffers may share: all that touches one is done before anything touches the other.
@@ -293,8 +294,8 @@ std::optional<std::string> Prover::findSharing() {
 }
 
 std::optional<std::string> task::findUnproved(ProgramOp program) {
-  for (int64_t way = 0, ways = Execution::countWays(program); way < ways; ++way)
-    if (std::optional<std::string> sentence = Prover(program, way).run())
+  for (const Decisions &decisions : Decisions::cover(program))
+    if (std::optional<std::string> sentence = Prover(program, decisions).run())
       return sentence;
   return std::nullopt;
 }

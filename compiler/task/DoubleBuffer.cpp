@@ -1,4 +1,5 @@
 #include "compiler/device/DeviceDescription.h"
+#include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/task/AssumedSizes.h"
 #include "compiler/task/IterationOrder.h"
 #include "compiler/task/Passes.h"

@@ -1,32 +1,13 @@
 #include "compiler/task/Execution.h"
 
-#include "llvm/Support/MathExtras.h"
-
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::task;
 
-/// Enough for every pair of slices that rotate. What is known in the third iteration of both before is known in every
-/// further one, since each has the same waits.
-static constexpr int64_t mostTrips = 3;
-
-static SmallVector<Operation *> getDeciders(ProgramOp program) {
-  SmallVector<Operation *> deciders;
-  program.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    auto loop = dyn_cast<LoopOp>(op);
-    std::optional<sym::ExprAttr> trips = loop ? loop.getTrips() : std::nullopt;
-    if (isa<BranchOp>(op) || (loop && (loop.getCondition() || !trips || !trips->getExpr().asConstant())))
-      deciders.push_back(op);
-  });
-  return deciders;
-}
-
-Execution::Execution(ProgramOp program, Valuation valueOf, int64_t way)
-    : valueOf(valueOf), way(way), phases(program.getPhases()) {
+Execution::Execution(ProgramOp program, Valuation valueOf, const Decisions &decisions)
+    : valueOf(valueOf), decisions(decisions), phases(program.getPhases()) {
   for (auto [number, phase] : llvm::enumerate(phases))
     numbers[phase] = number;
-  for (auto [number, op] : llvm::enumerate(getDeciders(program)))
-    deciders[op] = number;
   program.walk([&](Operation *op) {
     if (!isa<LoopOp, BranchOp>(op))
       return;
@@ -51,47 +32,22 @@ void Execution::addBlock(Block &block) {
       addLoop(loop);
     } else if (auto branch = dyn_cast<BranchOp>(op)) {
       addStep(branch);
-      addBlock(decide(branch) ? branch.getThenBody().front() : branch.getElseBody().front());
+      addBlock(decisions.take(branch, trips) ? branch.getThenBody().front() : branch.getElseBody().front());
     } else if (auto turn = dyn_cast<TurnOp>(op)) {
       ++trips[turn.getNumber()];
     }
   }
 }
 
-/// Decisions have numbers, which are odd or even in turns from iteration to iteration. Any two differ in one of their
-/// bits, by which each way from the fourth on decides, or by its opposite.
-bool Execution::decide(Operation *op) {
-  if (way == 2 || way == 3)
-    return way == 2;
-  int64_t iteration = 0;
-  for (auto loop = op->getParentOfType<LoopOp>(); loop; loop = loop->getParentOfType<LoopOp>())
-    iteration = iteration * mostTrips + trips[loop.getNumber()];
-  int64_t number = deciders.lookup(op) + iteration * static_cast<int64_t>(deciders.size() | 1);
-  int64_t bit = way < 2 ? 0 : way / 2 - 1;
-  return ((number >> bit) + way) % 2 == 0;
-}
-
-int64_t Execution::countWays(ProgramOp program) {
-  int64_t most = 0;
-  SmallVector<Operation *> deciders = getDeciders(program);
-  for (Operation *op : deciders) {
-    int64_t iterations = 1;
-    for (auto loop = op->getParentOfType<LoopOp>(); loop; loop = loop->getParentOfType<LoopOp>())
-      iterations *= mostTrips;
-    most = std::max(most, iterations * static_cast<int64_t>(deciders.size() | 1));
-  }
-  return most == 0 ? 1 : most <= 2 ? ways : ways + 2 * (llvm::Log2_64_Ceil(most) - 1);
-}
-
 /// Each iteration, and leaving the loop, begins with a step of the loop.
 void Execution::addLoop(LoopOp loop) {
   std::optional<sym::ExprAttr> size = loop.getTrips();
-  int64_t count = std::min(size ? size->getExpr().evaluate(valueOf).value_or(mostTrips) : mostTrips, mostTrips);
-  if (deciders.contains(loop) && !decide(loop))
+  std::optional<int64_t> known = size ? size->getExpr().evaluate(valueOf) : std::nullopt;
+  int64_t count = known ? Decisions::countIterations(*known) : Decisions::unknownTrips;
+  if (decisions.isDecided(loop) && !decisions.take(loop, trips))
     count = 0;
-  // Conditions in turns: the one that ends the loop is the slice of the first one, or the other.
-  else if (loop.getCondition())
-    count -= count == mostTrips ? way % 2 : 0;
+  else if ((loop.getCondition() || !known) && count > 0 && decisions.endsEarly(loop, trips))
+    --count;
   int64_t &trip = trips[loop.getNumber()], &begin = begins[loop.getNumber()];
   for (trip = 0; trip < count; ++trip) {
     begin = steps.size();

@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_TASK_EXECUTION_H
 #define FREESTONE_COMPILER_TASK_EXECUTION_H
 
-#include "compiler/dialect/task/TaskDialect.h"
+#include "compiler/task/Decisions.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
@@ -13,14 +13,8 @@ class Execution {
 public:
   using Valuation = llvm::function_ref<std::optional<int64_t>(llvm::StringRef)>;
 
-  /// The ways in which data decide: sides of branches alternate, from one or the other on, or are the same ones; loops
-  /// whose number of iterations isn't known end at once, or after some iterations.
-  static constexpr int64_t ways = 4;
-  /// Loops have at most some iterations; so many, where their number is unknown. Ways from `ways` on let every two
-  /// decisions fall out in each combination, up to `countWays`.
-  Execution(ProgramOp program, Valuation valueOf, int64_t way);
-  /// The ways in which any two decisions of such an execution fall out in each combination; 1 without any.
-  static int64_t countWays(ProgramOp program);
+  /// Loops have at most some iterations, and as many where their number is unknown.
+  Execution(ProgramOp program, Valuation valueOf, const Decisions &decisions);
 
   /// A phase; or a loop or branch, when it is decided.
   struct Step {
@@ -56,12 +50,7 @@ private:
   void addStep(mlir::Operation *op, int64_t phase = -1) { steps.push_back({op, phase, trips, begins}); }
 
   Valuation valueOf;
-  /// What data decide: the first side of a branch, or that a loop begins.
-  bool decide(mlir::Operation *op);
-
-  int64_t way;
-  /// The loops and branches that data decide, by their order in the text.
-  llvm::DenseMap<mlir::Operation *, int64_t> deciders;
+  Decisions decisions;
   /// The phases of a loop or branch, from `first` to `last`.
   struct Phases {
     int64_t first, last;

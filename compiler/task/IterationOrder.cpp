@@ -106,19 +106,23 @@ int64_t IterationOrder::countWindows() {
 }
 
 /// Whether a touch comes after one of an iteration before that isn't known to be done. Those of `older` are known to be
-/// done in the iterations before the last.
+/// done in the iterations before the last. What is read to decide is read by workers without tiles, too.
 bool IterationOrder::awaits(const OperandTouch &touch, const Touch &before, const KnownPhases &known,
-                            const llvm::BitVector &older) {
-  if (known.isKnownBefore(before.phase) || (!touch.isWrite && !before.touch.isWrite))
+                            const KnownPhases::Known &older) {
+  bool isOfTiles = before.touch.space != SpaceOp();
+  auto isDone = [&](const KnownPhases::Known &at) {
+    return (isOfTiles ? at.before : at.passed.before).test(before.phase);
+  };
+  if (isDone(known.get()) || (!touch.isWrite && !before.touch.isWrite))
     return false;
   auto [isNext, isLater] = getDistance(touch.operand, before.touch.operand, loop);
-  return isNext || (isLater && !older.test(before.phase));
+  return isNext || (isLater && !isDone(older));
 }
 
 /// The last phase of the iteration before that a loop within needs and that isn't known to be done where it begins: its
 /// phases have no edges to that iteration. What comes before it in its own iteration has mostly been waited for, and so
 /// tells that there is none.
-int64_t IterationOrder::findMissing(LoopOp inner, const KnownPhases &known, const llvm::BitVector &older) {
+int64_t IterationOrder::findMissing(LoopOp inner, const KnownPhases &known, const KnownPhases::Known &older) {
   int64_t latest = -1;
   for (PhaseOp phase : inner.getPhases())
     for (const OperandTouch &touch : collectTouches(phase))
@@ -129,7 +133,7 @@ int64_t IterationOrder::findMissing(LoopOp inner, const KnownPhases &known, cons
 }
 
 /// Writes the edges of one phase, which has waited for phases of its own iteration.
-void IterationOrder::order(PhaseOp phase, KnownPhases &known, const llvm::BitVector &older) {
+void IterationOrder::order(PhaseOp phase, KnownPhases &known, const KnownPhases::Known &older) {
   if (!isWithin(phase))
     return;
   int64_t latest = -1;
@@ -158,8 +162,8 @@ void IterationOrder::order(PhaseOp phase, KnownPhases &known, const llvm::BitVec
   };
   if (!same.empty())
     phase.setAgainSameAfter(sort(same));
-  SmallVector<int64_t> needed;
-  for (int64_t before : llvm::reverse(sort(narrow))) {
+  SmallVector<int64_t> wanted = sort(narrow), needed;
+  for (int64_t before : llvm::reverse(wanted)) {
     if (isOrdered(phase, before))
       continue;
     needed.insert(needed.begin(), before);
@@ -173,7 +177,9 @@ void IterationOrder::order(PhaseOp phase, KnownPhases &known, const llvm::BitVec
 int64_t IterationOrder::pass(KnownPhases &known) {
   int64_t missing = -1;
   KnownPhases::Known atBegin = known.get();
-  llvm::BitVector older(atBegin.before.size(), true);
+  KnownPhases::Known older = atBegin;
+  for (llvm::BitVector *before : {&older.before, &older.passed.before})
+    before->set();
   for (bool isLast : {false, true}) {
     for (PhaseOp phase : phases)
       if (isWithin(phase))
@@ -184,7 +190,7 @@ int64_t IterationOrder::pass(KnownPhases &known) {
         [&](LoopOp inner) { missing = std::max(missing, findMissing(inner, known, older)); });
     if (isLast)
       return missing;
-    older = known.get().before;
+    older = known.get();
     known.goBack(first, atBegin);
   }
   llvm_unreachable("the last pass returns");

@@ -44,9 +44,10 @@ private:
   bool isOrdered(PhaseOp phase, int64_t before);
   void clear(PhaseOp phase);
   bool isWithin(PhaseOp phase);
-  bool awaits(const OperandTouch &touch, const Touch &before, const KnownPhases &known, const llvm::BitVector &older);
-  void order(PhaseOp phase, KnownPhases &known, const llvm::BitVector &older);
-  int64_t findMissing(LoopOp inner, const KnownPhases &known, const llvm::BitVector &older);
+  bool awaits(const OperandTouch &touch, const Touch &before, const KnownPhases &known,
+              const KnownPhases::Known &older);
+  void order(PhaseOp phase, KnownPhases &known, const KnownPhases::Known &older);
+  int64_t findMissing(LoopOp inner, const KnownPhases &known, const KnownPhases::Known &older);
   int64_t pass(KnownPhases &known);
 
   LoopOp loop;

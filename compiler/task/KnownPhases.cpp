@@ -5,8 +5,10 @@ using namespace freestone;
 using namespace freestone::task;
 
 KnownPhases::KnownPhases(ProgramOp program, std::function<bool(SpaceOp, SpaceOp)> areDealtAlike)
-    : areDealtAlike(std::move(areDealtAlike)), phases(program.getPhases()),
-      known{llvm::BitVector(phases.size()), llvm::BitVector(phases.size())}, knownAt(phases.size()) {}
+    : areDealtAlike(std::move(areDealtAlike)), phases(program.getPhases()), knownAt(phases.size()) {
+  for (Iterations *each : {static_cast<Iterations *>(&known), &known.passed})
+    *each = {llvm::BitVector(phases.size()), llvm::BitVector(phases.size())};
+}
 
 /// Whether all workers with tiles of a phase have some of the other.
 bool KnownPhases::isWithin(int64_t phase, int64_t other) const {
@@ -18,16 +20,25 @@ bool KnownPhases::isWithin(int64_t phase, int64_t other) const {
 }
 
 void KnownPhases::awaitAll(int64_t phase) {
-  known.here.set(0, phase + 1);
-  if (body.contains(phase))
-    known.before.set(body.first, body.end);
+  for (Iterations *each : {static_cast<Iterations *>(&known), &known.passed}) {
+    each->here.set(0, phase + 1);
+    if (body.contains(phase))
+      each->before.set(body.first, body.end);
+  }
+}
+
+void KnownPhases::awaitAgain(int64_t phase) {
+  known.before.set(body.first, phase + 1);
+  known.passed.before.set(body.first, phase + 1);
 }
 
 void KnownPhases::awaitTiles(Operation *op, int64_t phase) {
   PhaseOp awaited = phases[phase];
   bool isSurely = awaited->getBlock()->findAncestorOpInBlock(*op) != nullptr;
-  if (isSurely)
+  if (isSurely) {
     known.here |= knownAt[phase].here;
+    known.passed.here |= knownAt[phase].passed.here;
+  }
   auto addWithin = [&](llvm::BitVector &done, int64_t first, int64_t end) {
     for (int64_t before = first; before < end; ++before)
       if (!done.test(before) && isWithin(before, phase))
@@ -37,8 +48,10 @@ void KnownPhases::awaitTiles(Operation *op, int64_t phase) {
   known.here.set(phase);
   if (!body.contains(phase))
     return;
-  if (isSurely)
+  if (isSurely) {
     known.before |= knownAt[phase].before;
+    known.passed.before |= knownAt[phase].passed.before;
+  }
   addWithin(known.before, body.first, body.end);
 }
 
@@ -62,10 +75,14 @@ void KnownPhases::passLoop(LoopOp loop, llvm::function_ref<void()> pass, llvm::f
   Known outside = known;
   body = {next, next + static_cast<int64_t>(loop.getPhases().size())};
   known.before.reset();
+  known.passed.before.reset();
   pass();
-  llvm::BitVector before = known.here;
-  before.reset(0, body.first);
-  goBack(body.first, {outside.here, std::move(before)});
+  Known again = outside;
+  again.before = known.here;
+  again.passed.before = known.passed.here;
+  for (llvm::BitVector *before : {&again.before, &again.passed.before})
+    before->reset(0, body.first);
+  goBack(body.first, std::move(again));
   for (int64_t phase : loop.getAwaitedAgain())
     awaitAgain(phase);
   llvm::BitVector atBegin = known.before;
@@ -74,8 +91,10 @@ void KnownPhases::passLoop(LoopOp loop, llvm::function_ref<void()> pass, llvm::f
   beforeBody[loop] = first ? knownAt[body.first].before : atBegin;
   // Whoever leaves the loop has waited for the same phases of its last iteration.
   for (int64_t phase : loop.getAwaitedAgain())
-    known.here.set(body.first, phase + 1);
+    for (llvm::BitVector *here : {&known.here, &known.passed.here})
+      here->set(body.first, phase + 1);
   known.before = std::move(outside.before);
+  known.passed.before = std::move(outside.passed.before);
   body = around;
 }
 
@@ -104,7 +123,7 @@ void KnownPhases::pass(Block &block, Visit visit, VisitLoop visitLoop) {
   }
 }
 
-SmallVector<KnownPhases::Known> KnownPhases::getAtPhases(ProgramOp program) {
+std::vector<KnownPhases::Known> KnownPhases::getAtPhases(ProgramOp program) {
   KnownPhases known(program, [](SpaceOp one, SpaceOp other) { return one.isDealtAs(other); });
   known.pass(program.getBody().front(), [](PhaseOp) {});
   return std::move(known.knownAt);

@@ -13,9 +13,14 @@ namespace freestone::task {
 /// done, by waits of either iteration: whoever has done a phase of one has done all phases of those before.
 class KnownPhases {
 public:
-  /// By phases: those that are done; and, those of the innermost loop alone, those of its iteration before.
-  struct Known {
+  /// By phases, in this iteration; and, those of the innermost loop alone, in the one before.
+  struct Iterations {
     llvm::BitVector here, before;
+  };
+  /// Those whose tiles are done. And those that all workers have passed, with tiles or without: they have read what
+  /// decides whether to run them.
+  struct Known : Iterations {
+    Iterations passed;
   };
   using Visit = llvm::function_ref<void(PhaseOp)>;
   using VisitLoop = llvm::function_ref<void(LoopOp)>;
@@ -24,15 +29,13 @@ public:
   KnownPhases(ProgramOp program, std::function<bool(SpaceOp, SpaceOp)> areDealtAlike);
 
   bool isKnown(int64_t phase) const { return known.here.test(phase); }
-  /// Of the iteration before.
-  bool isKnownBefore(int64_t phase) const { return known.before.test(phase); }
   const Known &get() const { return known; }
   /// Before the next phase, all workers wait until all of them have finished an earlier phase.
   void awaitAll(int64_t phase);
   /// Before `op`, all workers wait until the tiles of an earlier phase are done.
   void awaitTiles(mlir::Operation *op, int64_t phase);
   /// Before the next phase, all workers wait until all of them have finished this phase of the iteration before.
-  void awaitAgain(int64_t phase) { known.before.set(body.first, phase + 1); }
+  void awaitAgain(int64_t phase);
   /// The waits of a phase, as its edges are.
   void await(PhaseOp phase);
   /// The next phase begins here; returns its number.
@@ -57,7 +60,7 @@ public:
   /// What is known of the iteration before where the first phase of a body begins.
   const llvm::BitVector &getBeforeBody(LoopOp loop) const { return beforeBody.find(loop)->second; }
   /// By phases of a program with edges and deals: what is known where they begin.
-  static llvm::SmallVector<Known> getAtPhases(ProgramOp program);
+  static std::vector<Known> getAtPhases(ProgramOp program);
 
 private:
   /// The phases of a loop, from `first` up to, and not with, `end`.
@@ -76,7 +79,7 @@ private:
   /// Of the innermost loop.
   Body body;
   /// By phases: what is known where its tiles begin.
-  llvm::SmallVector<Known> knownAt;
+  std::vector<Known> knownAt;
   llvm::DenseMap<mlir::Operation *, llvm::BitVector> beforeBody;
 };
 

@@ -193,10 +193,11 @@ bool WindowOrder::isOrdered(OperandTouch later, const OperandTouch &earlier) {
         !isLinked(later, between))
       return false;
     Key key(between.space, earlier.space, between.operand.getAsOpaquePointer(), between.isWrite, earlier.isWrite);
-    auto [known, isNew] = ordered.try_emplace(key, false);
-    if (isNew)
-      known->second = isOrdered(between, earlier);
-    return known->second;
+    if (auto known = ordered.find(key); known != ordered.end())
+      return known->second;
+    bool isKnown = isOrdered(between, earlier);
+    ordered[key] = isKnown;
+    return isKnown;
   });
 }
 

@@ -46,20 +46,17 @@ void OrderProof::add(const RunSizes::Values &values, ArrayRef<int64_t> offsets, 
   bool hasWindows = llvm::any_of(program.getPhases(), [](PhaseOp phase) {
     return !phase.getAwaitedWindows().empty() || !phase.getWindowsAgain().empty();
   });
-  bool decides = program
-                     .walk([](Operation *op) {
-                       return isa<LoopOp, BranchOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-                     })
-                     .wasInterrupted();
-  for (int64_t way = 0; way < (decides ? Execution::ways : 1); ++way) {
-    auto execution = std::make_shared<Execution>(program, lookUpIn(values), way);
+  // The first runs: decisions in turns, and all the same.
+  std::vector<Decisions> runs = Decisions::cover(program);
+  for (const auto &[number, decisions] : llvm::enumerate(ArrayRef(runs).take_front(4))) {
+    auto execution = std::make_shared<Execution>(program, lookUpIn(values), decisions);
     auto sample = [&](Dealing dealing, const char *dealt) {
       std::string description = " (workers = " + std::to_string(dealing.getNumWorkers()) + dealt + sizes + ")";
       std::vector<Access> accesses = collectAccesses(program, *execution, dealing, offsets, lookUpIn(*shared));
       situations.push_back(
           {std::move(description), execution, shared, std::move(dealing), offsets.vec(), std::move(accesses)});
     };
-    std::mt19937_64 random(way);
+    std::mt19937_64 random(number);
     auto choose = [&](int64_t most) { return static_cast<int64_t>(random() % (most + 1)); };
     for (int64_t workers = 1; workers <= mostWorkers; ++workers) {
       sample(Dealing::evenly(program, workers, lookUpIn(values)), "");

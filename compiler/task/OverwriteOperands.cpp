@@ -54,7 +54,7 @@ private:
   SymbolTable &symbols;
   SmallVector<PhaseOp, 8> phases;
   /// By phases: those that are done, wherever a worker is.
-  SmallVector<KnownPhases::Known> known;
+  std::vector<KnownPhases::Known> known;
   DenseMap<Operation *, SmallVector<BufferTouch>> touches;
   /// Buffers that views follow, that decide the way of all workers, or whose element is a size.
   DenseSet<Operation *> bound;

@@ -290,6 +290,52 @@ TEST_F(LoopOrder, AWaitForASideThatIsNotTakenTellsOfTheIterationBefore) {
   expectNeeded(program, phases[2]);
 }
 
+/// What decides is read by workers without tiles, too, for whom nobody waits that awaits tiles alone.
+TEST_F(LoopOrder, AConditionIsOverwrittenWhenAllHaveReadIt) {
+  ProgramOp program = plan(R"mlir(
+    !v = !graph.tensor<[n], f32>
+    !c = !graph.tensor<[], i1>
+    task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+      %x = task.buffer input "x" : !graph.tensor<[50, n], f32>
+      %slice = task.view %x loop 0 step 4*n : !graph.tensor<[50, n], f32> -> !v
+      %if = task.buffer output "if" : !c
+      %v = task.buffer output "v" : !v
+      %z = task.buffer output "z" : !v
+      %y = task.buffer output "y" : !graph.tensor<[50, n], f32>
+      %each = task.view %y loop 0 step 4*n : !graph.tensor<[50, n], f32> -> !v
+      task.loop 0 "loop" trips 50 {
+        task.phase "decides" after all [] same [] {
+          task.space @p(%slice) to (%if) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> !c
+        }
+        task.branch "if" if %if after all [] : !c {
+          task.phase "makes" after all [] same [] {
+            task.space @p(%slice) to (%v) sizes [n] tiles n ceildiv 2 scratch 0 reads [2] writes [2] sites [] : (!v) -> !v
+          }
+        } else {
+          task.phase "long" after all [] same [] {
+            task.space @p(%slice) to (%z) sizes [n] tiles 1 time 90000 scratch 0 reads [?] writes [?] sites [] : (!v) -> !v
+          }
+          task.phase "other" after all [] same [] {
+            task.space @p(%slice) to (%v) sizes [n] tiles n ceildiv 2 scratch 0 reads [2] writes [2] sites [] : (!v) -> !v
+          }
+        }
+        task.phase "last" after all [] same [] {
+          task.space @p(%v) to (%each) sizes [n] tiles n ceildiv 3 scratch 0 reads [?] writes [3] sites [] : (!v) -> !v
+        }
+      }
+    })mlir");
+  ASSERT_TRUE(program);
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  ASSERT_EQ(std::vector<int64_t>(phases[4].getAwaitedTiles()), (std::vector<int64_t>{1, 3}));
+  ASSERT_EQ(std::vector<int64_t>(phases[0].getAwaitedAgain()), std::vector<int64_t>{3});
+  EXPECT_EQ(findUnproved(program), std::nullopt);
+  n = 1;
+  EXPECT_EQ(checkAll(program), std::nullopt);
+  phases[0].removeAgainAfterAttr();
+  EXPECT_TRUE(findUnproved(program));
+  EXPECT_EQ(check(program, 8), "the branch 'if' reads what phase 0 'decides' writes, in no order");
+}
+
 TEST_F(LoopOrder, AWaitWithinALoopIsNeeded) {
   ProgramOp program = plan(loop);
   ASSERT_TRUE(program);

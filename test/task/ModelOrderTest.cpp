@@ -134,9 +134,9 @@ std::vector<int64_t> without(ArrayRef<int64_t> edges, int64_t edge) {
 /// The runs of a program in which every two decisions fall out in each combination, and what is known in each step.
 struct Runs {
   explicit Runs(ProgramOp program) {
-    for (int64_t way = 0, ways = Execution::countWays(program); way < ways; ++way) {
+    for (const Decisions &decisions : Decisions::cover(program)) {
       executions.emplace_back(
-          program, [](StringRef) { return 3; }, way);
+          program, [](StringRef) { return 3; }, decisions);
       known.push_back(executions.back().getKnown());
     }
   }

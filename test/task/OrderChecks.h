@@ -59,7 +59,7 @@ protected:
   }
   std::optional<std::string> check(task::ProgramOp program, const task::Dealing &dealing, bool claims = false) const {
     auto values = [&](llvm::StringRef symbol) { return valueOf(symbol); };
-    task::Execution execution(program, values, /*way=*/0);
+    task::Execution execution(program, values, task::Decisions(program));
     std::vector<int64_t> offsets = place(program);
     return task::findConflict(execution, task::collectAccesses(program, execution, dealing, offsets, values),
                         task::AwaitedWorkers(program, dealing, offsets, values, claims));
