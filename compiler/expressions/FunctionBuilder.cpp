@@ -29,7 +29,9 @@ void FunctionBuilder::check(mlir::Operation *op) {
              " are only moved and cast; cast them first");
 }
 
-Expr FunctionBuilder::freshCount(StringRef stem, Expr most) { return facts.freshCount(stem, current(most)); }
+Expr FunctionBuilder::freshCount(StringRef stem, Expr most) {
+  return most ? facts.freshCount(stem, current(most)) : facts.fresh(stem, SymbolOrigin::Data, sym::Interval::size());
+}
 
 Tensor FunctionBuilder::fromValue(mlir::Value value) {
   if (stopped())

@@ -43,7 +43,7 @@ public:
   std::optional<bool> assumeAtEntry(Expr condition, const llvm::Twine &what);
   /// Renames sizes whose equality is only checked at entry.
   Tensor conform(Tensor x, llvm::ArrayRef<Expr> shape, const llvm::Twine &what) override;
-  Expr freshCount(llvm::StringRef stem, Expr most) override;
+  Expr freshCount(llvm::StringRef stem, Expr most = Expr()) override;
   /// A symbol for an expression, unless it is a constant or a symbol: keeps later expressions small. Its value must be
   /// within `range`.
   Expr define(llvm::StringRef stem, Expr expr, sym::Interval range);

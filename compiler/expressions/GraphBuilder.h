@@ -77,9 +77,9 @@ public:
   virtual bool makeAtMost(Expr lhs, Expr rhs, const llvm::Twine &what) { return true; }
   /// x with this shape of equal rank, its sizes under their names there. Refuses as `makeEqual` does.
   virtual Tensor conform(Tensor x, llvm::ArrayRef<Expr> shape, const llvm::Twine &what) { return x; }
-  /// A new symbol for a data-dependent count, from 0 to `most`; an invalid expression and a refusal if the builder owns
-  /// no symbols.
-  virtual Expr freshCount(llvm::StringRef stem, Expr most);
+  /// A new symbol for a data-dependent count, from 0 to `most`, or without a limit; an invalid expression and a refusal
+  /// if the builder owns no symbols.
+  virtual Expr freshCount(llvm::StringRef stem, Expr most = Expr());
 
   // Errors.
 

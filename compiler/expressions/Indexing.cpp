@@ -139,6 +139,16 @@ Tensor nonZero(Tensor x) {
   return builder.emit<graph::NonZeroOp>(x.value(), builder.freshCount("nonzero", x.elementCount()));
 }
 
+Expr sizeOf(Tensor number) {
+  if (!number)
+    return {};
+  GraphBuilder &builder = number.builder();
+  mlir::Value scalar = cast(number, builder.getI64Type()).value();
+  Expr count = builder.freshCount("size");
+  builder.create<graph::CountToOp>(scalar, count);
+  return count;
+}
+
 Tensor suppress(Tensor boxes, Tensor scores, Tensor limit, Tensor overlap, Tensor threshold) {
   if (!areBuilt({boxes, scores, limit, overlap, threshold}))
     return {};

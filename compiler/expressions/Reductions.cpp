@@ -29,10 +29,13 @@ std::optional<BinaryKind> binaryOf(ReduceKind kind) {
   }
 }
 
-/// Folds the reduction of a vector of known elements; not sums of floats, whose order of summation differs at run time.
+/// Folds the reduction of a vector of known elements; not sums of several floats, whose order differs at run time.
 std::optional<Element> reduceKnown(ReduceKind kind, Tensor x) {
   std::optional<BinaryKind> combine = binaryOf(kind);
-  if (!x.content() || x.content()->empty() || !combine || x.isFloat() || x.isBool())
+  if (!x.content() || x.content()->empty() || !combine || x.isBool())
+    return std::nullopt;
+  bool isSum = kind == ReduceKind::add || kind == ReduceKind::mul;
+  if (x.isFloat() && isSum && x.content()->size() > 1)
     return std::nullopt;
   std::optional<Element> result = x.content()->front();
   for (const Element &element : drop_begin(*x.content())) {

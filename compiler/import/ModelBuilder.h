@@ -3,6 +3,7 @@
 
 #include "compiler/expressions/Expressions.h"
 #include "compiler/expressions/FunctionBuilder.h"
+#include "compiler/import/DataSizes.h"
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/weights/WeightStore.h"
@@ -27,6 +28,7 @@ public:
   Tensor fixedRandomKey(std::optional<uint64_t> seed, uint64_t draw);
 
   WeightStore &weights;
+  DataSizes dataSizes{*this};
   /// How operators are built that depend on whether the model is trained.
   ImportOptions options;
   /// Weights that keep statistics, and, in the form of training, their new values.

@@ -92,6 +92,17 @@ std::optional<Shape> Node::sizesInput(int64_t index) {
   return sizes;
 }
 
+std::optional<Shape> Node::extentsInput(int64_t index) {
+  Tensor tensor = input(index);
+  std::optional<int64_t> count = tensor && tensor.rank() == 1 ? tensor.extent(0) : std::nullopt;
+  if (!count || !tensor.isInteger() || tensor.content())
+    return sizesInput(index);
+  Shape sizes;
+  for (int64_t element = 0; element < *count && !graph.stopped(); ++element)
+    sizes.push_back(graph.dataSizes.get(tensor, element));
+  return graph.stopped() ? std::nullopt : std::optional(sizes);
+}
+
 std::optional<SmallVector<int64_t>> Node::constantsInput(int64_t index) {
   std::optional<Shape> sizes = sizesInput(index);
   if (!sizes)

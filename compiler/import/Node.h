@@ -79,6 +79,8 @@ public:
 
   /// Elements of an integer input that must be known during import, possibly symbolic; refuses otherwise.
   std::optional<Shape> sizesInput(int64_t index);
+  /// As sizesInput, of elements that are sizes of results: those that data decide are symbols.
+  std::optional<Shape> extentsInput(int64_t index);
   /// As sizesInput, but constant.
   std::optional<llvm::SmallVector<int64_t>> constantsInput(int64_t index);
   /// A number that must be known during import.

@@ -71,6 +71,15 @@ static Tensors evaluate(NonZeroOp op, const Tensor &x) {
   return {result};
 }
 
+static FailureOr<Tensors> evaluate(CountToOp op, const Tensor &x) {
+  int64_t count = *x.data<int64_t>();
+  if (count < 0)
+    return op.emitError("a size can't be ") << count;
+  Tensor result(x.getElementType(), {count});
+  std::iota(result.data<int64_t>(), result.data<int64_t>() + count, 0);
+  return Tensors{result};
+}
+
 /// Gathers slices along an axis.
 static Tensor takeSlices(const Tensor &x, int64_t axis, ArrayRef<int64_t> slices) {
   Dims dims(x.getDims());
@@ -208,6 +217,7 @@ std::optional<FailureOr<Tensors>> evaluateOrdering(Operation *op, const Context 
         return sortAlong(op, x[0], axis, x[0].getDim(axis), op.getDescending(), Dims(x[0].getDims()));
       })
       .Case([&](NonZeroOp op) -> Result { return evaluate(op, x[0]); })
+      .Case([&](CountToOp op) -> Result { return evaluate(op, x[0]); })
       .Case([&](CompressOp op) -> Result { return evaluate(op, x[0], x[1]); })
       .Case([&](SuppressOp op) -> Result { return evaluate(op, x); })
       .Case([&](UniqueOp op) -> Result { return evaluate(op, x[0]); })

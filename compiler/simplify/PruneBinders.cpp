@@ -17,7 +17,7 @@ struct PruneBindersPass : impl::PruneBindersBase<PruneBindersPass> {
   void runOnOperation() override {
     SmallVector<Operation *> dead;
     getOperation()->walk([&](Operation *op) {
-      if (isa<NonZeroOp, CompressOp, UniqueOp>(op) && op->use_empty())
+      if (isa<NonZeroOp, CountToOp, CompressOp, UniqueOp>(op) && op->use_empty())
         dead.push_back(op);
     });
     // In reverse order: a later binder may be the last user of an earlier one's sizes.

@@ -128,6 +128,7 @@ SymbolLimits tile::getBoundSymbols(Operation *op) {
         add(graph::getShape(nonZero.getResult())[1],
             cast<graph::TensorType>(nonZero.getOperand().getType()).getNumElements());
       })
+      .Case([&](graph::CountToOp count) { add(graph::getShape(count.getResult())[0], Expr()); })
       .Case([&](graph::CompressOp compress) {
         add(graph::getShape(compress.getResult())[compress.getAxis()],
             Expr::min(graph::getShape(compress.getOperand())[compress.getAxis()],

@@ -53,6 +53,30 @@ TEST(ShapeProgram, RangeExpandConstantOfShape) {
   EXPECT_EQ(model.countAll(), 2); // iota, broadcast
 }
 
+TEST(ShapeProgram, ElementsThatDataDecideAreSymbols) {
+  // The known elements of the shape stay known, and what only moves the others does not name them anew.
+  Imported model = importText(R"(agraph (float[3, s] x, float[2] scales) => (float[p, q, r] y, float[t] z) {
+    shape = Shape(x) reals = Cast<to = 1>(shape) scaled = Mul(reals, scales) whole = Cast<to = 7>(scaled)
+    three = Constant<value_ints = [3]>() target = Concat<axis = 0>(three, whole) y = ConstantOfShape(target)
+    one = Constant<value_ints = [1]>() two = Constant<value_ints = [2]>() zero = Constant<value_ints = [0]>()
+    last = Slice(whole, one, two) column = Unsqueeze(last, one) flat = Squeeze(column, one) z = ConstantOfShape(flat)
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(0), "3, size, size_1");
+  EXPECT_EQ(model.outputShape(1), "size_1");
+  EXPECT_EQ(model.count<graph::CountToOp>(), 2);
+}
+
+TEST(ShapeProgram, ReductionsOfKnownFloatsAreKnown) {
+  // As detection networks take the largest of the sizes of one picture.
+  Imported model = importText(R"(agraph (float[s] x) => (float[p] y) {
+    shape = Shape(x) reals = Cast<to = 1>(shape) largest = ReduceMax<keepdims = 1>(reals) eight = Constant<value_float = 8.0>()
+    parts = Div(largest, eight) whole = Ceil(parts) size = Cast<to = 7>(whole) y = ConstantOfShape(size)
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(), "s ceildiv 8");
+}
+
 TEST(ShapeProgram, WhereEqualDecides) {
   Imported model = importText(R"(agraph (float[n, 1] x) => (float[p, q] y) {
     shape = Shape(x) minus = Constant<value_ints = [-1, -1]>() target = Constant<value_ints = [-1, 7]>()

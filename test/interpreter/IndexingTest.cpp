@@ -79,10 +79,13 @@ TEST_F(IndexingTest, SizesThatDependOnData) {
     %a = graph.nonzero %x : !graph.tensor<[2, 3], f32> -> !graph.tensor<[2, n], i64>
     %b = graph.compress %x, %c axis 1 : !graph.tensor<[2, 3], f32>, !graph.tensor<[2], i1> -> !graph.tensor<[2, m], f32>
     %s = graph.sizes [n, m]
-    return %a, %b, %s : !graph.tensor<[2, n], i64>, !graph.tensor<[2, m], f32>, !graph.tensor<[2], i64>
+    %t = graph.constant dense<3> : tensor<i64> -> !graph.tensor<[], i64>
+    %d = graph.count_to %t : !graph.tensor<[], i64> -> !graph.tensor<[k], i64>
+    return %a, %b, %s, %d : !graph.tensor<[2, n], i64>, !graph.tensor<[2, m], f32>, !graph.tensor<[2], i64>, !graph.tensor<[k], i64>
   })",
       {f32({2, 3}, {0, 1, 2, 3, 0, 5}), i1({2}, {0, 1})});
-  ASSERT_EQ(results.size(), 3u);
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_EQ(integers(results[3]), (std::vector<int64_t>{0, 1, 2}));
   EXPECT_EQ(integers(results[0]), (std::vector<int64_t>{0, 0, 1, 1, 1, 2, 0, 2}));
   expectNear(results[1], {1, 0});
   EXPECT_EQ(integers(results[2]), (std::vector<int64_t>{4, 1}));

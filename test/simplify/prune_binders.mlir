@@ -14,3 +14,13 @@ func.func @sizeIsUsed(%x: !graph.tensor<[m], f32>) -> !graph.tensor<[1], i64> {
   %s = graph.sizes [n]
   return %s : !graph.tensor<[1], i64>
 }
+
+// CHECK-LABEL: func.func @number
+// CHECK-NEXT: graph.count_to
+// CHECK-NEXT: graph.sizes
+func.func @number(%x: !graph.tensor<[], i64>) -> !graph.tensor<[1], i64> {
+  %i = graph.count_to %x : !graph.tensor<[], i64> -> !graph.tensor<[n], i64>
+  %j = graph.count_to %x : !graph.tensor<[], i64> -> !graph.tensor<[m], i64>
+  %s = graph.sizes [n]
+  return %s : !graph.tensor<[1], i64>
+}

@@ -190,6 +190,16 @@ func.func @nonzero(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[2, k], i64>
   return %y : !graph.tensor<[2, k], i64>
 }
 
+// A size that data decide has no limit.
+// CHECK-LABEL: func.func @countTo
+// CHECK:         %[[SIZE:.*]] = tile.opaque [1] ins(%arg0) attributes {binds = "k"}
+// CHECK:           tile.check %{{.*}}, "a size is negative"
+// CHECK:         tile.compute [k] [parallel] ins(%[[SIZE]]
+func.func @countTo(%x: !graph.tensor<[], i64>) -> !graph.tensor<[k], i64> {
+  %y = graph.count_to %x : !graph.tensor<[], i64> -> !graph.tensor<[k], i64>
+  return %y : !graph.tensor<[k], i64>
+}
+
 // A tile is one class of a batch; all but the first result are scratch.
 // CHECK-LABEL: func.func @suppress
 // CHECK:         %[[KEPT:.*]]:8 = tile.opaque [b*c] ins(%arg0, %arg1, %arg2, %arg3, %arg4)

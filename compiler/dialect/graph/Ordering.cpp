@@ -73,6 +73,20 @@ LogicalResult NonZeroOp::verify() {
 
 void NonZeroOp::collectBound(SmallVectorImpl<sym::Expr> &bound) { bound.push_back(getType().getDim(1)); }
 
+void CountToOp::build(OpBuilder &builder, OperationState &state, Value number, sym::Expr count) {
+  build(builder, state, TensorType::get({count}, builder.getI64Type()), number);
+}
+
+LogicalResult CountToOp::verify() {
+  TensorType number = typeOf(getNumber()), type = getType();
+  if (number.getRank() != 0 || !number.getElementType().isSignlessInteger(64) || type.getRank() != 1 ||
+      type.getElementType() != number.getElementType())
+    return emitOpError("gives i64 numbers [n] of an i64 scalar, not ") << type << " of " << number;
+  return success();
+}
+
+void CountToOp::collectBound(SmallVectorImpl<sym::Expr> &bound) { bound.push_back(getType().getDim(0)); }
+
 /// The type with the size of one dimension replaced.
 static TensorType resize(TensorType type, int64_t axis, sym::Expr size) {
   SmallVector<sym::Expr> shape(type.getShape());

@@ -65,6 +65,15 @@ def Graph_NonZeroOp : Graph_BinderOp<"nonzero"> {
   let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::freestone::sym::Expr":$count)>];
 }
 
+def Graph_CountToOp : Graph_BinderOp<"count_to"> {
+  let summary = "the i64 numbers [n] from 0 on, as many as an i64 scalar says; n is bound";
+  let description = "A negative number ends the run with a message.";
+  let arguments = (ins Graph_Tensor:$number);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = "$number attr-dict `:` type($number) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$number, "::freestone::sym::Expr":$count)>];
+}
+
 def Graph_CompressOp : Graph_BinderOp<"compress"> {
   let summary = "the slices along an axis for which a condition holds; their number is bound";
   let description = "The condition has rank 1; slices beyond its end are not taken.";

@@ -52,7 +52,7 @@ Tensor constant(Node &node) {
 }
 
 Tensor constantOfShape(Node &node) {
-  std::optional<Shape> shape = node.sizesInput(0);
+  std::optional<Shape> shape = node.extentsInput(0);
   if (!shape)
     return {};
   ModelBuilder &builder = node.builder();

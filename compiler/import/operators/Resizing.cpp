@@ -55,7 +55,7 @@ private:
 };
 
 bool Resizer::readSizes(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales) {
-  std::optional<Shape> sizes = node.sizesInput(3);
+  std::optional<Shape> sizes = node.extentsInput(3);
   if (!sizes)
     return false;
   if (sizes->size() != axes.size())

@@ -167,7 +167,7 @@ Tensor unsqueezeNode(Node &node) {
 /// Numpy's broadcasting of the input's shape with the given one.
 Tensor expand(Node &node) {
   Tensor x = node.input(0);
-  std::optional<Shape> target = node.sizesInput(1);
+  std::optional<Shape> target = node.extentsInput(1);
   if (!x || !target)
     return {};
   ModelBuilder &builder = node.builder();

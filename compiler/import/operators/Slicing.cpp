@@ -214,7 +214,7 @@ Tensor padNode(Node &node) {
     pads = builder.sizes(node.integers(node.hasAttribute("pads") ? "pads" : "paddings"));
     value = builder.scalar(node.real("value", 0), x.elementType());
   } else {
-    pads = node.sizesInput(1);
+    pads = node.extentsInput(1);
     if (node.has(2))
       value = node.input(2);
     if (node.has(3)) {
@@ -264,7 +264,7 @@ Tensor trilu(Node &node) {
 
 Tensor tile(Node &node) {
   Tensor x = node.input(0);
-  std::optional<Shape> repeats = node.sizesInput(1);
+  std::optional<Shape> repeats = node.extentsInput(1);
   if (!x || !repeats)
     return {};
   if (int64_t(repeats->size()) != x.rank())

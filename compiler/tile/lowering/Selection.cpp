@@ -172,6 +172,30 @@ struct LowerNonZero : OpRewritePattern<graph::NonZeroOp> {
   }
 };
 
+struct LowerCountTo : OpRewritePattern<graph::CountToOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(graph::CountToOp op, PatternRewriter &rewriter) const override {
+    ArrayRef<Expr> shape = graph::getShape(op.getResult());
+    Type i64 = graph::getElementType(op.getNumber());
+    Expr one = Expr::constant(getContext(), 1);
+    OpaqueBuilder binding(rewriter, op.getLoc(), one, op.getNumber(), graph::TensorType::get(ArrayRef<Expr>{one}, i64));
+    Value zero = binding.constant(0), number = binding.toIndex(binding.load(0, zero));
+    Value isSize = arith::CmpIOp::create(binding.ir(), arith::CmpIPredicate::sge, number, zero);
+    CheckOp::create(binding.ir(), isSize, "a size is negative");
+    binding.store(0, zero, binding.toI64(binding.max(number, zero)));
+    OpaqueOp bound = binding.finish();
+    if (std::optional<StringRef> symbol = shape[0].asSymbol())
+      bound->setAttr("binds", rewriter.getStringAttr(*symbol));
+    ComputeBuilder builder(rewriter, op.getLoc(), shape);
+    // The operand puts it behind what binds its size.
+    builder.read(bound.getResult(0), {Expr::constant(getContext(), 0)});
+    return replaceByCompute(rewriter, op, builder, [&](ComputeBody &body) {
+      return arith::IndexCastOp::create(body.builder, i64, body.loop(0)).getResult();
+    });
+  }
+};
+
 struct LowerCompress : OpRewritePattern<graph::CompressOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -199,7 +223,7 @@ Value listSelected(OpBuilder &builder, Location location, Value tensor, Expr exa
 }
 
 void populateSelectionPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerNonZero, LowerCompress>(patterns.getContext());
+  patterns.add<LowerNonZero, LowerCountTo, LowerCompress>(patterns.getContext());
 }
 
 } // namespace freestone::tile

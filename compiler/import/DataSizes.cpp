@@ -1,0 +1,98 @@
+#include "compiler/import/DataSizes.h"
+
+#include "compiler/expressions/Expressions.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+
+/// The coordinates of an element.
+static SmallVector<int64_t> unravel(int64_t element, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> place(dims.size());
+  for (size_t axis = dims.size(); axis-- > 0; element /= dims[axis])
+    place[axis] = element % dims[axis];
+  return place;
+}
+
+static int64_t ravel(ArrayRef<int64_t> place, ArrayRef<int64_t> dims) {
+  int64_t element = 0;
+  for (auto [index, extent] : zip_equal(place, dims))
+    element = element * extent + index;
+  return element;
+}
+
+Expr DataSizes::get(Tensor sizes, int64_t element) {
+  if (const Content *content = sizes.content())
+    return (*content)[element].asExpr();
+  return get(sizes.value(), element);
+}
+
+/// Follows the element back through what only moves it.
+Expr DataSizes::get(mlir::Value sizes, int64_t element) {
+  auto dimsOf = [](mlir::Value value) { return llvm::cast<graph::TensorType>(value.getType()).getStaticShape(); };
+  std::optional<SmallVector<int64_t>> dims = dimsOf(sizes);
+  mlir::Operation *op = sizes.getDefiningOp();
+  std::optional<SmallVector<int64_t>> before = op && op->getNumOperands() ? dimsOf(op->getOperand(0)) : std::nullopt;
+  if (!dims || !op)
+    return bind(sizes, element);
+  SmallVector<int64_t> place = unravel(element, *dims);
+  auto follow = [&](mlir::Value operand, ArrayRef<int64_t> from) {
+    return get(operand, ravel(from, *dimsOf(operand)));
+  };
+  return TypeSwitch<mlir::Operation *, Expr>(op)
+      .Case([&](graph::SizesOp known) { return builder.current(known.getSizes()[element]); })
+      .Case([&](graph::ConstantOp known) {
+        auto values = llvm::cast<mlir::DenseElementsAttr>(known.getValue()).getValues<APInt>();
+        return builder.size(values[element].getSExtValue());
+      })
+      .Case(
+          [&](graph::ReshapeOp reshape) { return before ? get(reshape.getOperand(), element) : bind(sizes, element); })
+      .Case([&](graph::CastOp cast) {
+        mlir::Type from = graph::getElementType(cast.getOperand());
+        bool isInteger = isa<mlir::IntegerType>(from) && !from.isInteger(1);
+        return before && isInteger ? get(cast.getOperand(), element) : bind(sizes, element);
+      })
+      .Case([&](graph::TransposeOp transpose) {
+        SmallVector<int64_t> from(place.size());
+        for (auto [axis, source] : enumerate(transpose.getPermutation()))
+          from[source] = place[axis];
+        return follow(transpose.getOperand(), from);
+      })
+      .Case([&](graph::SliceOp slice) {
+        SmallVector<int64_t> from;
+        for (auto [index, start, step] : zip_equal(place, slice.getStarts(), slice.getSteps()))
+          if (std::optional<int64_t> first = start.asConstant())
+            from.push_back(*first + index * step);
+        return before && from.size() == place.size() ? follow(slice.getOperand(), from) : bind(sizes, element);
+      })
+      .Case([&](graph::ConcatOp concat) {
+        int64_t &index = place[concat.getAxis()];
+        for (mlir::Value part : concat.getOperands()) {
+          std::optional<int64_t> extent = graph::getShape(part)[concat.getAxis()].asConstant();
+          if (!extent)
+            break;
+          if (index < *extent)
+            return follow(part, place);
+          index -= *extent;
+        }
+        return bind(sizes, element);
+      })
+      .Default([&](mlir::Operation *) { return bind(sizes, element); });
+}
+
+Expr DataSizes::bind(mlir::Value sizes, int64_t element) {
+  Expr &symbol = bound[{sizes, element}];
+  if (symbol)
+    return symbol;
+  // Wherever the tensor is known, so is its element.
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(sizes);
+  Tensor all = builder.fromValue(sizes);
+  if (!all)
+    return symbol = builder.size(0);
+  Tensor flat = reshape(all, {all.elementCount()});
+  return symbol = sizeOf(reshape(slice(flat, 0, builder.size(element), builder.size(1)), {}));
+}
+
+} // namespace freestone::importer

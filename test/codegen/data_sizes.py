@@ -1,0 +1,102 @@
+"""Sizes that a model computes from data, compiled: data_sizes.py FOLDER; the environment names the build.
+
+A picture's sizes times scales of an input, rounded down in f32, decide how it is resized, padded and repeated, and the shapes of
+constants: as detection networks resize their inputs. Against numpy, at many sizes, with empty results, by one worker and by
+two; a negative size ends the run with a message that names the node.
+"""
+
+import pathlib
+import sys
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/training")]
+
+import freestone_runtime
+import numpy as np
+
+from graphs import FLOAT, INT64, constant, node, save
+
+SIZES = [(1, 1), (5, 6), (20, 31), (64, 48), (7, 300)]
+SCALES = [(1, 1), (0.5, 2), (2.5, 0.7), (0.1, 1.3), (0, 1)]
+
+
+def make(path):
+    """y: x [1, c, h, w] resized, padded at its ends and repeated; z: zeros of the new height and width, plus their means."""
+    nodes = [
+        node("Shape", ["x"], ["shape"]),
+        node("Slice", ["shape", "zero", "two"], ["rest"]),
+        node("Slice", ["shape", "two", "four"], ["own"]),
+        node("Cast", ["own"], ["reals"], to=FLOAT),
+        node("Mul", ["reals", "scales"], ["scaled"]),
+        node("Floor", ["scaled"], ["whole"]),
+        node("Cast", ["whole"], ["sizes"], to=INT64),
+        node("Concat", ["rest", "sizes"], ["target"], axis=0),
+        node("Resize", ["x", "", "", "target"], ["resized"], mode="nearest", nearest_mode="floor",
+             coordinate_transformation_mode="asymmetric"),
+        # As PyTorch writes pads: in the opposite order, turned by reshapes and a slice of negative step.
+        node("Concat", ["sizes", "none"], ["pads_reversed"], axis=0),
+        node("Reshape", ["pads_reversed", "pairs"], ["paired"]),
+        node("Slice", ["paired", "last", "before", "zero", "back"], ["turned"]),
+        node("Transpose", ["turned"], ["columns"], perm=[1, 0]),
+        node("Reshape", ["columns", "flat"], ["pads"]),
+        node("Pad", ["resized", "pads"], ["padded"]),
+        node("Concat", ["one", "sizes", "one"], ["repeats"], axis=0),
+        node("Tile", ["padded", "repeats"], ["y"]),
+        node("ConstantOfShape", ["sizes"], ["zeros"]),
+        node("ReduceMean", ["resized", "first"], ["means"], keepdims=0),
+        node("Add", ["zeros", "means"], ["sums"]),
+        node("Expand", ["sums", "spread"], ["z"]),
+        node("Concat", ["two", "sizes"], ["spread"], axis=0),
+    ]
+    nodes[-2:] = nodes[:-3:-1]
+    numbers = {"zero": [0], "one": [1], "two": [2], "four": [4], "none": [0] * 6, "pairs": [4, 2], "last": [-1],
+               "before": [-(1 << 62)], "back": [-1], "flat": [-1], "first": [0, 1]}
+    save(path, nodes, [("x", FLOAT, [1, "c", "h", "w"]), ("scales", FLOAT, [2])],
+         [("y", FLOAT, ["a", "b", "d", "e"]), ("z", FLOAT, ["f", "g", "i"])],
+         [constant(name, values, np.int64) for name, values in numbers.items()])
+
+
+def expected(x, scales):
+    sizes = np.floor(np.array(x.shape[2:], np.float32) * scales).astype(np.int64)
+    height, width = sizes
+    places = [np.floor(np.arange(size) * (extent / max(size, 1))).astype(np.int64)
+              for size, extent in zip(sizes, x.shape[2:], strict=True)]
+    resized = x[:, :, places[0]][:, :, :, places[1]]
+    padded = np.pad(resized, ((0, 0), (0, 0), (0, 0), (int(height), int(width))))
+    y = np.tile(padded, (1, int(height), int(width), 1))
+    return y, np.broadcast_to(resized.mean((0, 1)), (2, height, width))
+
+
+def check(model, x, scales):
+    y, z = model.run({"x": x, "scales": scales})
+    for result, right in zip((y, z), expected(x, scales), strict=True):
+        assert result.shape == right.shape, (x.shape, scales, result.shape, right.shape)
+        np.testing.assert_allclose(result, right, rtol=2e-6, err_msg=f"{x.shape} {scales}")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    make(folder / "m.onnx")
+    freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone")
+    random = np.random.default_rng(0)
+    for threads in (1, 2):
+        model = freestone_runtime.Model(folder / "m.stone", threads)
+        for sizes in SIZES:
+            for scales in SCALES:
+                x = random.random((1, 3, *sizes), np.float32)
+                scales = np.array(scales, np.float32)
+                height, width = np.array(sizes) * scales
+                if height**2 * width * (height + 2 * width) < 1e6:
+                    check(model, x, scales)
+        try:
+            model.run({"x": x, "scales": np.array([-1, 1], np.float32)})
+        except Exception as error:  # the runtime's errors are of no type of their own
+            assert "a size is negative" in str(error), error
+        else:
+            raise AssertionError("a negative size is not refused")
+        check(model, x, np.ones(2, np.float32))
+    print("sizes from data are right")
+
+
+if __name__ == "__main__":
+    main()
