@@ -75,7 +75,7 @@ TEST_F(IndexingTest, Scatter) {
 
 TEST_F(IndexingTest, SizesThatDependOnData) {
   auto results = runMain(
-      R"((%x: !graph.tensor<[2, 3], f32>, %c: !graph.tensor<[2], i1>) -> (!graph.tensor<[2, n], i64>, !graph.tensor<[2, m], f32>, !graph.tensor<[2], i64>) {
+      R"((%x: !graph.tensor<[2, 3], f32>, %c: !graph.tensor<[2], i1>) -> (!graph.tensor<[2, n], i64>, !graph.tensor<[2, m], f32>, !graph.tensor<[2], i64>, !graph.tensor<[k], i64>) {
     %a = graph.nonzero %x : !graph.tensor<[2, 3], f32> -> !graph.tensor<[2, n], i64>
     %b = graph.compress %x, %c axis 1 : !graph.tensor<[2, 3], f32>, !graph.tensor<[2], i1> -> !graph.tensor<[2, m], f32>
     %s = graph.sizes [n, m]
