@@ -21,16 +21,19 @@ RunTimeSizes::RunTimeSizes(ArrayRef<Attribute> symbols) : bounds(sym::Interval::
   }
 }
 
-/// The bound of a symbol may depend on others.
-sym::SymbolicRange RunTimeSizes::find(sym::Expr expr) const {
+sym::Expr RunTimeSizes::getGreatest(sym::Expr expr) const {
   if (ranges.empty())
-    return {expr, expr};
-  return sym::findRange(expr, [&](StringRef name) -> std::optional<sym::SymbolicRange> {
-    auto range = ranges.find(name);
-    if (range == ranges.end())
-      return std::nullopt;
-    return sym::SymbolicRange{range->second.least, getGreatest(range->second.greatest)};
-  });
+    return expr;
+  if (auto found = greatest.find(expr); found != greatest.end())
+    return found->second;
+  sym::Expr most = sym::findRange(expr, [&](StringRef name) -> std::optional<sym::SymbolicRange> {
+                     auto range = ranges.find(name);
+                     if (range == ranges.end())
+                       return std::nullopt;
+                     return sym::SymbolicRange{range->second.least, getGreatest(range->second.greatest)};
+                   }).greatest;
+  greatest[expr] = most;
+  return most;
 }
 
 bool RunTimeSizes::isUnlimited(sym::Expr expr) const {
@@ -43,20 +46,28 @@ bool RunTimeSizes::isUnlimited(graph::TensorType type) const {
   return !unlimited.empty() && llvm::any_of(type.getShape(), [&](sym::Expr size) { return isUnlimited(size); });
 }
 
+/// At least each of these sizes of one dimension.
+sym::Expr RunTimeSizes::getGreatest(ArrayRef<sym::Expr> sizes) const {
+  sym::Expr first = sizes.front();
+  SmallVector<sym::Expr> most = llvm::map_to_vector(sizes, [&](sym::Expr size) { return getGreatest(size); });
+  if (llvm::all_equal(most) && most.front() == first)
+    return first;
+  // What a run never executes may have negative sizes.
+  most.push_back(sym::Expr::constant(first.context(), 0));
+  sym::Expr size = sym::Expr::max(most);
+  if (size.terms().size() >= longest)
+    return size;
+  auto [found, isNew] = simplified.try_emplace(size);
+  if (isNew)
+    found->second = bounds.simplify(size);
+  return found->second;
+}
+
 graph::TensorType RunTimeSizes::getGreatest(ArrayRef<Type> types) const {
   auto first = cast<graph::TensorType>(types.front());
-  SmallVector<sym::Expr> shape(first.getShape());
-  for (auto [dim, size] : llvm::enumerate(shape)) {
-    SmallVector<sym::Expr> greatest;
-    for (Type type : types)
-      greatest.push_back(getGreatest(cast<graph::TensorType>(type).getDim(dim)));
-    if (llvm::all_equal(greatest) && greatest.front() == size)
-      continue;
-    // What a run never executes may have negative sizes.
-    greatest.push_back(sym::Expr::constant(size.context(), 0));
-    size = sym::Expr::max(greatest);
-    if (size.terms().size() < longest)
-      size = bounds.simplify(size);
-  }
+  SmallVector<sym::Expr> shape;
+  for (int64_t dim = 0; dim < first.getRank(); ++dim)
+    shape.push_back(
+        getGreatest(llvm::map_to_vector(types, [&](Type type) { return cast<graph::TensorType>(type).getDim(dim); })));
   return first.withShape(shape);
 }

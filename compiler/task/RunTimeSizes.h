@@ -4,6 +4,7 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/sym/SymbolicRange.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -17,7 +18,7 @@ public:
   explicit RunTimeSizes(llvm::ArrayRef<mlir::Attribute> symbols);
 
   /// At least the expression's value, whatever a run determines.
-  sym::Expr getGreatest(sym::Expr expr) const { return find(expr).greatest; }
+  sym::Expr getGreatest(sym::Expr expr) const;
   /// A type that holds values of all of these, which have one rank, with its greatest sizes.
   graph::TensorType getGreatest(llvm::ArrayRef<mlir::Type> types) const;
   /// Whether it has symbols without a limit.
@@ -25,11 +26,14 @@ public:
   bool isUnlimited(graph::TensorType type) const;
 
 private:
-  sym::SymbolicRange find(sym::Expr expr) const;
+  sym::Expr getGreatest(llvm::ArrayRef<sym::Expr> sizes) const;
 
   llvm::StringMap<sym::SymbolicRange> ranges;
   llvm::StringSet<> unlimited;
   sym::Bounds bounds;
+  /// By expressions that were asked for: their greatest values, since limits of symbols depend on other symbols, and
+  /// what sizes simplify to.
+  mutable llvm::DenseMap<sym::Expr, sym::Expr> greatest, simplified;
 };
 
 } // namespace freestone::task
