@@ -119,7 +119,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {
-  passes.addPass(task::createFormPhases({options.target}));
+  passes.addPass(task::createFormPhases({options.target, options.switches.nameSizes}));
   passes.addPass(task::createSchedulePhases({options.switches.schedulePhases, options.target}));
   passes.addPass(task::createMergePhases({options.switches.mergePhases}));
   passes.addPass(task::createDoubleBuffer(

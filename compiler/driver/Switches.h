@@ -58,6 +58,7 @@ struct Switches {
   bool scattersInPlace = true;
   bool keepOperands = true;
   bool donateState = true;
+  bool nameSizes = true;
   bool schedulePhases = true;
   bool mergePhases = true;
   bool elideWaits = true;
@@ -192,6 +193,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"keep-operands", &Switches::keepOperands, "kept",
      "branches leave operands that a side returns unchanged where they lie, instead of a copy"},
     {"donate", &Switches::donateState, "donated", "new values of state are computed in place"},
+    {"name-sizes", &Switches::nameSizes, "named_sizes",
+     "long sizes have names, over which sizes that follow from them stay short"},
     {"schedule", &Switches::schedulePhases, "scheduled_phases",
      "operators that do not depend on each other come together, where workers would wait otherwise"},
     {"merge-phases", &Switches::mergePhases, "merged_phases", "what need not wait for each other is one phase"},

@@ -9,24 +9,9 @@ namespace freestone::expressions {
 namespace {
 
 /// Of expressions that have no symbol, and of those that are analysed.
-constexpr int mostTerms = 8, mostAnalysed = 24;
+constexpr unsigned mostTerms = 8, mostAnalysed = 24;
 
-/// The number of terms of an expression, including those of its atoms, or `most`.
-int countTerms(Expr expr, int most) {
-  int count = 0;
-  if (expr.isInvalid())
-    return count;
-  for (const sym::Term &term : expr.terms()) {
-    ++count;
-    for (const sym::Factor &factor : term.factors)
-      for (Expr operand : factor.atom.operands())
-        if (count < most)
-          count += countTerms(operand, most - count);
-  }
-  return std::min(count, most);
-}
-
-bool isSmall(Expr expr) { return countTerms(expr, mostAnalysed) < mostAnalysed; }
+bool isSmall(Expr expr) { return expr.countTerms(mostAnalysed) < mostAnalysed; }
 
 /// The binding time of a symbol: with the inputs (0), right after them (1), or at run time (2).
 int stageOf(SymbolOrigin origin) {
@@ -105,7 +90,7 @@ Expr SizeFacts::define(StringRef stem, Expr definition, sym::Interval range) {
   return expr;
 }
 
-bool SizeFacts::isShort(Expr expr) { return countTerms(expr, mostTerms + 1) <= mostTerms; }
+bool SizeFacts::isShort(Expr expr) { return expr.countTerms(mostTerms + 1) <= mostTerms; }
 
 bool SizeFacts::restrict(StringRef name, sym::Interval range, int64_t multipleOf) {
   auto entry = declared.find(name.str());

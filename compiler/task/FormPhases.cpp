@@ -6,6 +6,7 @@
 #include "compiler/task/TileTimes.h"
 #include "compiler/task/ValueMemory.h"
 #include "compiler/task/VerifyState.h"
+#include "compiler/tile/Counters.h"
 #include "compiler/tile/HoistWeights.h"
 
 namespace freestone::task {
@@ -37,6 +38,7 @@ LogicalResult PhaseFormer::form() {
   if (failed(symbols))
     return failure();
   runTimeSizes = RunTimeSizes(symbols->bound);
+  namedSizes = NamedSizes(symbols->bound, symbols->definitions, nameSizes);
   program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(),
                               builder.getArrayAttr(symbols->bound), symbols->definitions, entryAssertions(function));
   Block *block = builder.createBlock(&program.getBody());
@@ -46,6 +48,8 @@ LogicalResult PhaseFormer::form() {
   if (failed(formBlock(function.getBody().front())))
     return failure();
   setRuntimeSymbols();
+  if (ArrayAttr definitions = namedSizes.getDefinitions())
+    program.setDefinitionsAttr(definitions);
   return success();
 }
 
@@ -206,8 +210,11 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   if (!callee || !callee.getPlan())
     return call.emitError("calls @") << call.getCallee() << ", which is not a planned tile.program";
   llvm::StringMap<sym::Expr> values;
-  for (auto [symbol, size] : llvm::zip_equal(callee.getSymbols(), call.getSizes()))
-    values[symbol.getValue()] = size;
+  SmallVector<Attribute> sizeAttrs;
+  for (auto [symbol, size] : llvm::zip_equal(callee.getSymbols(), call.getSizes())) {
+    sym::Expr named = values[symbol.getValue()] = namedSizes.getName(size);
+    sizeAttrs.push_back(named.attr());
+  }
   auto sizes = [&](StringRef name) -> std::optional<sym::Expr> {
     auto found = values.find(name);
     return found == values.end() ? std::nullopt : std::optional(found->second);
@@ -242,9 +249,6 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), none, absent, absent, none, absent,
                                absent, absent, binds, UnitAttr());
   builder.createBlock(&phase.getBody());
-  SmallVector<Attribute> sizeAttrs;
-  for (sym::Expr size : call.getSizes())
-    sizeAttrs.push_back(size.attr());
   ArrayAttr sizesAttr = builder.getArrayAttr(sizeAttrs);
   Bound &bound = plans[{callee, sizesAttr}];
   if (!bound.tiles)
@@ -339,10 +343,11 @@ public:
     for (func::FuncOp function : functions) {
       if (isBody(function))
         continue;
-      PhaseFormer former(function, *device, sites, constants);
+      PhaseFormer former(function, *device, sites, constants, nameSizes);
       if (failed(former.form()))
         return signalPassFailure();
       phases += former.phaseCount();
+      tile::count(getOperation(), "named_sizes", former.namedSizeCount());
     }
     for (func::FuncOp function : functions)
       function.erase();

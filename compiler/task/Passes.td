@@ -92,7 +92,8 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
     return. Out: a `task.program` of the same name for each, without edges. Reshapes share their operand's buffer;
     results are output buffers, written in place; argument and result of one `graph.state` are one buffer. The messages
     of all `tile.check`s are numbered in the module's attribute `task.sites`. Each space gives the number of
-    floating-point operations of its tiles, and an estimate of their time on the device.
+    floating-point operations of its tiles, and an estimate of their time on the device. Long sizes of calls are
+    definitions of the program (`size0`, …), which all that follows from them refers to. Counts `named_sizes`.
     ```mlir
     func.func @main(%x: !graph.tensor<[n, 784], f32> {graph.name = "x"}) -> (…) {
       %0 = tile.call @p0(%x, %w) [n] : …
@@ -107,7 +108,8 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::freestone::task::TaskDialect"];
-  let options = [Option<"target", "target", "std::string", "\"host\"", "The device whose times are estimated">];
+  let options = [Option<"target", "target", "std::string", "\"host\"", "The device whose times are estimated">,
+                 Option<"nameSizes", "name-sizes", "bool", "true", "Give long sizes names">];
   let statistics = [Statistic<"phases", "phases", "Number of phases made">];
 }
 

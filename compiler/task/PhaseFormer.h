@@ -4,6 +4,7 @@
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/task/NamedSizes.h"
 #include "compiler/task/RunTimeSizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -17,11 +18,13 @@ using ConstantNames = llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mli
 class PhaseFormer {
 public:
   PhaseFormer(mlir::func::FuncOp function, const DeviceDescription &device,
-              llvm::SmallVectorImpl<mlir::Attribute> &sites, ConstantNames &constants)
-      : function(function), device(device), builder(function.getContext()), sites(sites), constants(constants) {}
+              llvm::SmallVectorImpl<mlir::Attribute> &sites, ConstantNames &constants, bool nameSizes)
+      : function(function), device(device), builder(function.getContext()), sites(sites), constants(constants),
+        nameSizes(nameSizes) {}
 
   mlir::LogicalResult form();
   int64_t phaseCount() const { return phases; }
+  int64_t namedSizeCount() const { return namedSizes.count(); }
 
 private:
   mlir::LogicalResult formArguments();
@@ -59,8 +62,10 @@ private:
   mlir::OpBuilder builder;
   llvm::SmallVectorImpl<mlir::Attribute> &sites;
   ConstantNames &constants;
+  bool nameSizes;
   ProgramOp program;
   RunTimeSizes runTimeSizes{{}};
+  NamedSizes namedSizes{{}, {}, false};
   /// Cached, since many calls of a program have the same sizes.
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::ArrayAttr>, Bound> plans;
   /// The memory of a loop: views of what an iteration reads and writes, one for each carried value, the condition

@@ -39,6 +39,9 @@ SizeSlots::SizeSlots(ProgramOp program) {
   for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
     add(sym::Expr::symbol(context, symbol.getName()));
   symbols = exprs.size();
+  if (auto definitions = program.getDefinitions())
+    for (auto definition : definitions->getAsRange<ArrayAttr>())
+      defined.insert(cast<StringAttr>(definition[0]));
 
   for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
     if (auto bound = dyn_cast_or_null<sym::ExprAttr>(symbol.getBound()))
@@ -136,6 +139,10 @@ sym::Expr SizeSlots::getReadable(sym::Expr count) const {
     if (readable.terms().size() > longestReadable)
       return sym::Expr::invalid(count.context());
   }
+  llvm::SetVector<StringAttr> used;
+  readable.collectSymbols(used);
+  if (llvm::any_of(used, [&](StringAttr symbol) { return defined.contains(symbol); }))
+    return sym::Expr::invalid(count.context());
   return readable;
 }
 

@@ -27,7 +27,7 @@ public:
   /// Floating-point operations of a run, and those on padding; invalid where the expressions grow too large.
   sym::Expr getOperations() const { return operations; }
   sym::Expr getPadding() const { return padding; }
-  /// The count over the entry's symbols, for users; invalid where that is long.
+  /// The count over the entry's symbols, for users; invalid where that is long, or has sizes that the entry defines.
   sym::Expr getReadable(sym::Expr count) const;
   /// Slots from here on are times and counts, whose overflow is no error.
   int64_t checkedCount() const { return checked; }
@@ -42,6 +42,7 @@ private:
 
   llvm::SmallVector<sym::Expr> exprs;
   llvm::DenseMap<sym::Expr, int64_t> slots;
+  llvm::SmallDenseSet<mlir::StringAttr> defined;
   int64_t symbols = 0, checked = 0;
   sym::Expr scratch, operations, padding;
 };

@@ -65,6 +65,8 @@ OF_PRODUCTS = {"stream-columns", "inner-products"}
 OF_ROWS = {"rows-across"}
 # test/driver/variants.py tests that of tilings for different sizes.
 OF_SIZES = {"variants"}
+# test/task/form_phases.mlir tests that of long sizes.
+OF_LONG = {"name-sizes"}
 # test/codegen/chains.py tests that of stages that read each other's rows.
 OF_CHAINS = {"chains"}
 # test/codegen/attention_gradients.py tests that of gradients of softmax.
@@ -105,7 +107,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS
+    tested |= OF_PRODUCTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

@@ -51,4 +51,23 @@ TEST(SizeSlots, NumbersEverySizeOnce) {
   EXPECT_EQ(slots.getReadable(slots.getPadding()).str(), "n");
 }
 
+TEST(SizeSlots, ReadsNoDefinedSizes) {
+  const char *const defined = R"mlir(
+task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] define [["half", #sym.expr<n floordiv 2>]] {
+  %x = task.buffer input "x" : !graph.tensor<[n], f32>
+  %y = task.buffer output "y" : !graph.tensor<[n], f32>
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%y) sizes [half] tiles half scratch 0 reads [?] writes [?] sites [] operations 3*half padding n : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+  }
+}
+)mlir";
+  MLIRContext context;
+  context.loadDialect<TaskDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(defined, &context);
+  ASSERT_TRUE(module);
+  SizeSlots slots(*module->getOps<ProgramOp>().begin());
+  EXPECT_TRUE(slots.getReadable(slots.getOperations()).isInvalid());
+  EXPECT_EQ(slots.getReadable(slots.getPadding()).str(), "n");
+}
+
 } // namespace

@@ -1,4 +1,5 @@
 // RUN: freestone-opt %s --task-form-phases | FileCheck %s
+// RUN: freestone-opt %s --task-form-phases=name-sizes=false | FileCheck %s --check-prefix=UNNAMED
 
 tile.program @p0 symbols [s0, s1](%x: !graph.tensor<[s0, s1], f32>, %w: !graph.tensor<[s1], f32>) -> (!graph.tensor<[s0, s1], f32>)
     attributes {plan = #tile.plan<#tile.map<rows = 8, columns = s1, lanes = 16, vectors = 1>, tiles = s0 ceildiv 8, scratch = 64*s1,
@@ -96,4 +97,25 @@ func.func @train(%w: !graph.tensor<[2, 4], f32> {graph.state = "fc.weight", grap
   %0 = tile.call @p0(%w, %x) [s0 = 2, s1 = 4] : (!graph.tensor<[2, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[2, 4], f32>
   %1 = tile.call @p0(%0, %x) [s0 = 2, s1 = 4] : (!graph.tensor<[2, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[2, 4], f32>
   return %0, %1 : !graph.tensor<[2, 4], f32>, !graph.tensor<[2, 4], f32>
+}
+
+// A long size has a name, which tiles and what is accessed refer to; equal ones have the same.
+// CHECK-LABEL: task.program @named symbols
+// CHECK-SAME{LITERAL}: define [["size0", #sym.expr<h*w + 4*h + 4*w - h floordiv 2 - w floordiv 2 + 4>]] {
+// CHECK-COUNT-2: sizes [size0, w] tiles size0 ceildiv 8 {{.*}} scratch 64*w reads [8*w, ?] writes [8*w]
+// CHECK:         sizes [h*w, 4] tiles (h*w) ceildiv 8
+// UNNAMED-LABEL: task.program @named symbols
+// UNNAMED-NOT:   define
+// UNNAMED:       sizes [h*w + 4*h + 4*w - h floordiv 2 - w floordiv 2 + 4, w] tiles (2*h*w
+func.func @named(%x: !graph.tensor<[h, w], f32> {graph.name = "x"},
+                 %long: !graph.tensor<[h*w + 3*h + 3*w + (h + 5) floordiv 2 + (w + 5) floordiv 2, w], f32> {graph.name = "long"},
+                 %short: !graph.tensor<[h*w, 4], f32> {graph.name = "short"})
+    -> (!graph.tensor<[h*w + 3*h + 3*w + (h + 5) floordiv 2 + (w + 5) floordiv 2, w], f32> {graph.name = "y"},
+        !graph.tensor<[h*w, 4], f32> {graph.name = "z"}) {
+  %v = graph.weight "v" : !graph.tensor<[w], f32>
+  %u = graph.weight "u" : !graph.tensor<[4], f32>
+  %0 = tile.call @p0(%long, %v) [s0 = h*w + 3*h + 3*w + (h + 5) floordiv 2 + (w + 5) floordiv 2, s1 = w] : (!graph.tensor<[h*w + 3*h + 3*w + (h + 5) floordiv 2 + (w + 5) floordiv 2, w], f32>, !graph.tensor<[w], f32>) -> !graph.tensor<[h*w + 3*h + 3*w + (h + 5) floordiv 2 + (w + 5) floordiv 2, w], f32>
+  %1 = tile.call @p0(%0, %v) [s0 = h*w + 3*h + 3*w + (h + 5) floordiv 2 + (w + 5) floordiv 2, s1 = w] : (!graph.tensor<[h*w + 3*h + 3*w + (h + 5) floordiv 2 + (w + 5) floordiv 2, w], f32>, !graph.tensor<[w], f32>) -> !graph.tensor<[h*w + 3*h + 3*w + (h + 5) floordiv 2 + (w + 5) floordiv 2, w], f32>
+  %2 = tile.call @p0(%short, %u) [s0 = h*w, s1 = 4] : (!graph.tensor<[h*w, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[h*w, 4], f32>
+  return %1, %2 : !graph.tensor<[h*w + 3*h + 3*w + (h + 5) floordiv 2 + (w + 5) floordiv 2, w], f32>, !graph.tensor<[h*w, 4], f32>
 }

@@ -1,7 +1,7 @@
 #include "compiler/codegen/cpu/EmitEntries.h"
 
 #include "compiler/codegen/cpu/EntryEmitter.h"
-#include "compiler/dialect/sym/Lowering.h"
+#include "compiler/codegen/cpu/SizeTable.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "runtime/artifact/abi.h"
 #include <cstddef>
@@ -24,41 +24,24 @@ static LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, 
 
 LLVM::LLVMFuncOp EntryEmitter::emitBind() {
   OpBuilder::InsertionGuard guard(builder);
+  SizeTable sizeTable(program, slots);
+  LLVM::GlobalOp words = emitWords("_sizes", sizeTable.getWords());
+  LLVM::LLVMFuncOp compute = declare("freestone_compute_sizes",
+                                     LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer, i64, i64, pointer}));
   auto type = LLVM::LLVMFunctionType::get(i32, {pointer});
   auto bind = LLVM::LLVMFuncOp::create(builder, location, (program.getSymName() + "_bind").str(), type,
                                        LLVM::Linkage::Internal);
-  // It runs once for new sizes, and is as large as the model.
-  bind.setOptimizeNone(true);
-  bind.setNoInline(true);
   Block *entry = bind.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
-  Value table = entry->getArgument(0);
-
-  llvm::StringMap<Value> symbols;
-  SmallVector<Value> values(slots.count());
-  for (auto [index, symbol] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>()))
-    values[index] = symbols[symbol.getName()] = load(i64, element(i64, table, static_cast<int32_t>(index)));
-  Value overflow;
-  auto symbolValue = [&](StringRef name) {
-    std::optional<int64_t> slot = SizeSlots::getSlot(name);
-    return slot ? values[*slot] : symbols.lookup(name);
-  };
-  if (auto definitions = program.getDefinitions())
-    for (auto definition : definitions->getAsRange<ArrayAttr>()) {
-      sym::Expr size = cast<sym::ExprAttr>(definition[1]).getExpr();
-      symbols[cast<StringAttr>(definition[0])] = sym::lowerExprChecked(builder, location, size, symbolValue, overflow);
-    }
-  for (int64_t slot = slots.symbolCount(); slot < slots.count(); ++slot) {
-    bool isCount = slot >= slots.checkedCount();
-    Value saturated;
-    Value value =
-        sym::lowerExprChecked(builder, location, slots.getExprs()[slot], symbolValue, isCount ? saturated : overflow);
-    if (isCount)
-      value = arith::SelectOp::create(builder, location, saturated, constant(INT64_MAX), value);
-    values[slot] = value;
-    store(value, element(i64, table, static_cast<int32_t>(slot)));
-  }
-  Value failed = overflow ? arith::ExtUIOp::create(builder, location, i32, overflow).getResult() : status(0);
+  Value first = LLVM::AddressOfOp::create(builder, location, words);
+  Value end = element(i64, first, static_cast<int32_t>(sizeTable.getWords().size()));
+  constexpr int64_t wordsOfValue = sizeof(StepValue) / sizeof(int64_t);
+  Value values =
+      LLVM::AllocaOp::create(builder, location, pointer, i64, constant(wordsOfValue * sizeTable.getNumValues()));
+  Value failed = LLVM::CallOp::create(builder, location, compute,
+                                      ValueRange{first, end, entry->getArgument(0), constant(slots.count()),
+                                                 constant(slots.checkedCount()), values})
+                     .getResult();
   LLVM::ReturnOp::create(builder, location, failed);
   return bind;
 }
@@ -351,24 +334,32 @@ Value EntryEmitter::emitRebind(LLVM::LLVMFuncOp bind, Value failed) {
   });
 }
 
-LLVM::LLVMFuncOp EntryEmitter::declareProgram(StringRef name) {
+LLVM::LLVMFuncOp EntryEmitter::declare(StringRef name, LLVM::LLVMFunctionType type) {
+  OpBuilder::InsertionGuard guard(builder);
   auto module = cast<ModuleOp>(builder.getInsertionBlock()->getParentOp());
   if (auto declared = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
     return declared;
-  auto type =
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, pointer, i64, i64, pointer});
   return LLVM::LLVMFuncOp::create(builder, location, name, type);
+}
+
+LLVM::LLVMFuncOp EntryEmitter::declareProgram(StringRef name) {
+  return declare(name, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                                   {pointer, pointer, i64, i64, pointer}));
+}
+
+/// A constant of the program.
+LLVM::GlobalOp EntryEmitter::emitWords(StringRef suffix, ArrayRef<int64_t> values) {
+  auto type = LLVM::LLVMArrayType::get(i64, values.size());
+  auto words = DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(values.size())}, i64), values);
+  return LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+                                (program.getSymName() + suffix).str(), words);
 }
 
 LLVM::GlobalOp EntryEmitter::emitTable() {
   // Views that follow no loop come behind the last row.
   SmallVector<int64_t> values(table.getWords());
   llvm::append_range(values, table.getFixedViews());
-  auto type = LLVM::LLVMArrayType::get(i64, values.size());
-  auto words =
-      DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(values.size())}, i64), ArrayRef(values));
-  return LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true, LLVM::Linkage::Internal,
-                                (program.getSymName() + "_table").str(), words);
+  return emitWords("_table", values);
 }
 
 LLVM::GlobalOp EntryEmitter::emitPrograms() {

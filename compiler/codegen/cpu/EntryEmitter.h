@@ -8,8 +8,8 @@
 
 namespace freestone::codegen {
 
-/// The functions of one entry. `run` is a loop over a table, not a sequence of calls: its size and compile time would
-/// grow with every phase.
+/// The functions of one entry. `bind` and `run` are loops over tables, not sequences of operations and calls: their
+/// size and compile time would grow with every size and phase.
 class EntryEmitter {
 public:
   EntryEmitter(mlir::OpBuilder &module, task::ProgramOp program)
@@ -21,8 +21,10 @@ public:
   mlir::LLVM::LLVMFuncOp emitRun(mlir::LLVM::LLVMFuncOp bind);
 
 private:
+  mlir::LLVM::GlobalOp emitWords(llvm::StringRef suffix, llvm::ArrayRef<int64_t> values);
   mlir::LLVM::GlobalOp emitTable();
   mlir::LLVM::GlobalOp emitPrograms();
+  mlir::LLVM::LLVMFuncOp declare(llvm::StringRef name, mlir::LLVM::LLVMFunctionType type);
   mlir::LLVM::LLVMFuncOp declareProgram(llvm::StringRef name);
 
   /// What follows a row: the next one, the status, and the progress number of the iteration's beginning.

@@ -44,15 +44,6 @@ static void alignLoops(llvm::Function &function) {
   }
 }
 
-/// Cuts the blocks of a function that nothing optimises: the time to schedule a block grows with its square, and a
-/// model's `bind` is a single one.
-static void cutBlocks(llvm::Function &function) {
-  constexpr ptrdiff_t longest = 128;
-  for (llvm::BasicBlock *block = &function.front(); block; block = block->getNextNode())
-    if (static_cast<ptrdiff_t>(block->size()) > 2 * longest)
-      block->splitBasicBlock(std::next(block->getFirstNonPHIIt(), longest));
-}
-
 /// Runs the scalar passes that MLIR leaves to LLVM. No vectorizer, unroller or inliner: emitters decide these.
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
@@ -75,7 +66,7 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());
   for (llvm::Function &function : module)
-    if (!function.isDeclaration() && !function.hasOptNone())
+    if (!function.isDeclaration())
       passes.run(function, functions);
 }
 
@@ -107,12 +98,9 @@ std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp modul
     function.setDoesNotThrow();
   }
   optimise(*translated, *machine);
-  for (llvm::Function &function : *translated) {
+  for (llvm::Function &function : *translated)
     if (function.hasFnAttribute(alignedLoopsAttribute))
       alignLoops(function);
-    if (function.hasOptNone())
-      cutBlocks(function);
-  }
   return translated;
 }
 

@@ -92,6 +92,8 @@ public:
   llvm::ArrayRef<Expr> operands() const;
   /// The terms of the sum, in canonical order: none for 0 and the invalid expression, one for an atom.
   llvm::ArrayRef<Term> terms() const;
+  /// The number of terms, with those of its atoms' operands, or `most` where there are more.
+  unsigned countTerms(unsigned most) const;
   /// The constant term.
   int64_t constantTerm() const;
   /// Whether products of both signs are summed: minima and maxima of expanded products leave 64 bits where their sum

@@ -119,6 +119,18 @@ std::optional<int64_t> Expr::asConstant() const {
   return terms().front().coefficient;
 }
 
+unsigned Expr::countTerms(unsigned most) const {
+  unsigned count = 0;
+  for (const Term &term : terms()) {
+    ++count;
+    for (const Factor &factor : term.factors)
+      for (Expr operand : factor.atom.operands())
+        if (count < most)
+          count += operand.countTerms(most - count);
+  }
+  return std::min(count, most);
+}
+
 void Expr::collectSymbols(llvm::SetVector<StringAttr> &symbols) const {
   if (kind() == Kind::Symbol) {
     symbols.insert(impl->name);

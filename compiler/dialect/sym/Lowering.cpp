@@ -1,6 +1,5 @@
 #include "compiler/dialect/sym/Lowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -11,13 +10,13 @@ namespace {
 
 class ExprLowering {
 public:
-  ExprLowering(OpBuilder &builder, Location location, llvm::function_ref<Value(StringRef)> symbolValue, Value *overflow)
-      : builder(builder), location(location), symbolValue(symbolValue), overflow(overflow) {}
+  ExprLowering(OpBuilder &builder, Location location, llvm::function_ref<Value(StringRef)> symbolValue)
+      : builder(builder), location(location), symbolValue(symbolValue) {}
 
   Value lower(Expr expr);
 
 private:
-  Value lowerTerm(const Term &term, Type word);
+  Value lowerTerm(const Term &term);
   Value lowerAtom(Expr atom);
   Value lowerDivision(Expr atom);
   Value lowerConstantDivision(Value dividend, int64_t divisor);
@@ -30,36 +29,13 @@ private:
     return arith::SelectOp::create(builder, location, condition, lhs, rhs);
   }
 
-  Value add(Value lhs, Value rhs) { return emit<arith::AddIOp, LLVM::SAddWithOverflowOp>(lhs, rhs); }
-  Value subtract(Value lhs, Value rhs) { return emit<arith::SubIOp, LLVM::SSubWithOverflowOp>(lhs, rhs); }
-  Value multiply(Value lhs, Value rhs) { return emit<arith::MulIOp, LLVM::SMulWithOverflowOp>(lhs, rhs); }
-
-  template <typename Plain, typename Checked> Value emit(Value lhs, Value rhs) {
-    if (!overflow)
-      return Plain::create(builder, location, lhs, rhs);
-    auto pair = LLVM::LLVMStructType::getLiteral(builder.getContext(), {lhs.getType(), builder.getI1Type()});
-    Value both = Checked::create(builder, location, pair, lhs, rhs);
-    accumulate(LLVM::ExtractValueOp::create(builder, location, both, 1));
-    return LLVM::ExtractValueOp::create(builder, location, both, 0);
-  }
-
-  /// From 128 bits, where it must fit.
-  Value narrow(Value wide) {
-    Value value = arith::TruncIOp::create(builder, location, builder.getI64Type(), wide);
-    Value same = arith::ExtSIOp::create(builder, location, wide.getType(), value);
-    accumulate(compare(arith::CmpIPredicate::ne, same, wide));
-    return value;
-  }
-
-  void accumulate(Value flag) {
-    *overflow = *overflow ? Value(arith::OrIOp::create(builder, location, *overflow, flag)) : flag;
-  }
+  Value add(Value lhs, Value rhs) { return arith::AddIOp::create(builder, location, lhs, rhs); }
+  Value subtract(Value lhs, Value rhs) { return arith::SubIOp::create(builder, location, lhs, rhs); }
+  Value multiply(Value lhs, Value rhs) { return arith::MulIOp::create(builder, location, lhs, rhs); }
 
   OpBuilder &builder;
   Location location;
   llvm::function_ref<Value(StringRef)> symbolValue;
-  /// Null for unchecked arithmetic.
-  Value *overflow;
   llvm::DenseMap<Expr, Value> lowered;
 };
 
@@ -125,16 +101,12 @@ Value ExprLowering::lowerAtom(Expr atom) {
   return result;
 }
 
-/// Operations in the order of `evaluate`, so that both overflow for the same values.
-Value ExprLowering::lowerTerm(const Term &term, Type word) {
+Value ExprLowering::lowerTerm(const Term &term) {
   Value product;
   if (term.factors.empty() || term.coefficient != 1)
-    product = arith::ConstantOp::create(
-        builder, location, builder.getIntegerAttr(word, APInt(word.getIntOrFloatBitWidth(), term.coefficient, true)));
+    product = constant(term.coefficient);
   for (const Factor &factor : term.factors) {
     Value value = lowerAtom(factor.atom);
-    if (value.getType() != word)
-      value = arith::ExtSIOp::create(builder, location, word, value);
     for (unsigned i = 0; i < factor.power; ++i)
       product = product ? multiply(product, value) : value;
   }
@@ -142,27 +114,16 @@ Value ExprLowering::lowerTerm(const Term &term, Type word) {
 }
 
 Value ExprLowering::lower(Expr expr) {
-  bool isWide = overflow && expr.mayCancel();
   Value sum;
   for (const Term &term : expr.terms()) {
-    Value value = lowerTerm(term, builder.getIntegerType(isWide ? 128 : 64));
+    Value value = lowerTerm(term);
     sum = sum ? add(sum, value) : value;
   }
-  if (isWide)
-    return narrow(sum);
   return sum ? sum : constant(0);
 }
 
 Value freestone::sym::lowerExpr(OpBuilder &builder, Location location, Expr expr,
                                 llvm::function_ref<Value(StringRef)> symbolValue) {
   assert(!expr.isInvalid() && "an invalid expression has no value");
-  return ExprLowering(builder, location, symbolValue, nullptr).lower(expr);
-}
-
-Value freestone::sym::lowerExprChecked(OpBuilder &builder, Location location, Expr expr,
-                                       llvm::function_ref<Value(StringRef)> symbolValue, Value &overflow) {
-  assert(!expr.isInvalid() && "an invalid expression has no value");
-  if (!overflow)
-    overflow = arith::ConstantIntOp::create(builder, location, 0, 1);
-  return ExprLowering(builder, location, symbolValue, &overflow).lower(expr);
+  return ExprLowering(builder, location, symbolValue).lower(expr);
 }

@@ -11,12 +11,6 @@ namespace freestone::sym {
 mlir::Value lowerExpr(mlir::OpBuilder &builder, mlir::Location location, Expr expr,
                       llvm::function_ref<mlir::Value(llvm::StringRef)> symbolValue);
 
-/// As `lowerExpr`, with LLVM's checked arithmetic (dialects `arith` and `llvm`). `overflow` accumulates an i1: null
-/// before the first call, afterwards true at run time wherever `Expr::evaluate` gives nothing. The value is then
-/// unspecified, but its computation is never undefined behaviour.
-mlir::Value lowerExprChecked(mlir::OpBuilder &builder, mlir::Location location, Expr expr,
-                             llvm::function_ref<mlir::Value(llvm::StringRef)> symbolValue, mlir::Value &overflow);
-
 } // namespace freestone::sym
 
 #endif // FREESTONE_COMPILER_DIALECT_SYM_LOWERING_H

@@ -1,6 +1,7 @@
 #include "compiler/dialect/sym/Substitute.h"
 #include "compiler/dialect/sym/ExprStorage.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
 using namespace freestone::sym;
@@ -8,12 +9,29 @@ using namespace freestone::sym::detail;
 
 using Replacement = llvm::function_ref<std::optional<Expr>(StringRef)>;
 
-static Expr substituteAtom(Expr atom, Replacement replacement) {
-  if (std::optional<StringRef> name = atom.asSymbol())
-    return replacement(*name).value_or(atom);
+namespace {
+
+/// The substitution of one expression, in which the same atom may occur in many terms and within others.
+class Substitution {
+public:
+  explicit Substitution(Replacement replacement) : replacement(replacement) {}
+
+  Expr ofSum(Expr expr);
+  Expr ofAtom(Expr atom);
+
+private:
+  Expr compute(Expr atom);
+
+  Replacement replacement;
+  llvm::SmallDenseMap<Expr, Expr, 8> known;
+};
+
+} // namespace
+
+Expr Substitution::compute(Expr atom) {
   SmallVector<Expr, 4> operands;
   for (Expr operand : atom.operands())
-    operands.push_back(operand.substitute(replacement));
+    operands.push_back(ofSum(operand));
   if (ArrayRef<Expr>(operands) == atom.operands())
     return atom;
   switch (atom.kind()) {
@@ -26,26 +44,38 @@ static Expr substituteAtom(Expr atom, Replacement replacement) {
   }
 }
 
-Expr Expr::substitute(Replacement replacement) const {
-  if (isAtom())
-    return substituteAtom(*this, replacement);
-  if (isInvalid())
-    return *this;
+Expr Substitution::ofAtom(Expr atom) {
+  if (std::optional<StringRef> name = atom.asSymbol())
+    return replacement(*name).value_or(atom);
+  if (Expr found = known.lookup(atom))
+    return found;
+  Expr computed = compute(atom);
+  known[atom] = computed;
+  return computed;
+}
+
+Expr Substitution::ofSum(Expr expr) {
+  if (expr.isAtom())
+    return ofAtom(expr);
+  if (expr.isInvalid())
+    return expr;
 
   bool changed = false;
-  Expr sum = constant(context(), 0);
-  for (const Term &term : terms()) {
-    Expr product = constant(context(), term.coefficient);
+  Expr sum = Expr::constant(expr.context(), 0);
+  for (const Term &term : expr.terms()) {
+    Expr product = Expr::constant(expr.context(), term.coefficient);
     for (const Factor &factor : term.factors) {
-      Expr atom = substituteAtom(factor.atom, replacement);
+      Expr atom = ofAtom(factor.atom);
       changed |= atom != factor.atom;
       for (unsigned i = 0; i < factor.power; ++i)
         product = product * atom;
     }
     sum = sum + product;
   }
-  return changed ? sum : *this;
+  return changed ? sum : expr;
 }
+
+Expr Expr::substitute(Replacement replacement) const { return Substitution(replacement).ofSum(*this); }
 
 static AttrTypeReplacer makeReplacer(Replacement replacement) {
   AttrTypeReplacer replacer;
