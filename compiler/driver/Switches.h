@@ -34,8 +34,10 @@ struct Switches {
   bool residueClasses = true;
   bool weightGradients = true;
   bool channelsApart = true;
+  bool skipTaps = true;
   bool windows = true;
   bool shareRows = true;
+  bool channelVectors = true;
   bool integerProducts = true;
   bool scanProducts = true;
   bool blockOrders = true;
@@ -77,7 +79,7 @@ struct Switches {
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
       switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
-          switches.channelsApart = switches.windows = switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
+          switches.channelsApart = switches.skipTaps = switches.windows = switches.shareRows = switches.channelVectors = switches.dotProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.rowsAcross = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
@@ -142,8 +144,12 @@ inline constexpr SwitchInfo switchTable[] = {
      "gradients of convolutions' weights read pictures as they are, without packing every window"},
     {"channels-apart", &Switches::channelsApart, "channels_apart",
      "gradients of single taps copy pictures channel by channel, which transposes nothing"},
+    {"skip-taps", &Switches::skipTaps, "skipped_taps",
+     "convolutions sum the taps that touch the picture, without those that read zeros beyond it"},
     {"windows", &Switches::windows, "windows",
      "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
+    {"channel-vectors", &Switches::channelVectors, "channel_vectors",
+     "windows of pictures too narrow for vectors of pixels have vectors along the channels"},
     {"share-rows", &Switches::shareRows, "shared_rows",
      "windows of few taps load what several rows read once for all of them"},
     {"scan-products", &Switches::scanProducts, "scan_products",

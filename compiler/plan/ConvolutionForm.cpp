@@ -242,6 +242,27 @@ std::pair<int64_t, int64_t> ConvolutionForm::getTapSteps(unsigned loop) {
   return {rowDim ? stepOf(*rowDim) : 0, stepOf(pixelDim)};
 }
 
+std::optional<TapAxes> ConvolutionForm::getTapAxes() {
+  TapAxes axes{.depths = {depthDim, depthTaps}, .rows = {rowDim}, .pixels = {pixelDim}};
+  int64_t pitch = 1;
+  for (unsigned loop : llvm::reverse(getTapLoops())) {
+    auto [rowStep, pixelStep] = getTapSteps(loop);
+    TapAxis &axis = rowStep ? axes.rows : axes.pixels;
+    if ((rowStep != 0) == (pixelStep != 0) || axis.pitch)
+      return std::nullopt;
+    axis.taps = *contraction.getExtent(loop).asConstant();
+    axis.step = rowStep + pixelStep;
+    axis.pitch = pitch;
+    pitch *= axis.taps;
+  }
+  return axes;
+}
+
+bool ConvolutionForm::maySkipTaps() {
+  auto fill = dyn_cast_or_null<FloatAttr>(contraction.compute.getFill(picture));
+  return fill && fill.getValue().isZero() && taps * depthTaps > 1 && !getTransformed() && getTapAxes();
+}
+
 Expr ConvolutionForm::getPixels() {
   return pooling ? pooling->compute.getExtents()[pixelLoop] * pooling->pixels
                  : contraction.compute.getExtents()[pixelLoop];

@@ -17,6 +17,21 @@ struct Pooling {
   std::optional<unsigned> rowLoop, pixelLoop;
 };
 
+/// An axis of a window: the picture's dimension, and the taps along it.
+struct TapAxis {
+  /// None of a picture without this axis.
+  std::optional<unsigned> dim;
+  /// The number of taps, and their distance in the picture.
+  int64_t taps = 1, step = 1;
+  /// The distance of neighbours in the order of all taps.
+  int64_t pitch = 0;
+};
+
+/// The axes of a window each of whose taps is one of each axis.
+struct TapAxes {
+  TapAxis depths, rows, pixels;
+};
+
 /// A contraction of a picture (the input) under a moving window with weights: for every pixel, output channels = sum
 /// over input channels and taps. Pixels of a row are contiguous in memory. Vectors run along the output channels. Of
 /// volumes, each depth is a picture, and the taps along the depth count as channels.
@@ -77,6 +92,10 @@ struct ConvolutionForm {
   /// Channels in, times the taps along the depth.
   sym::Expr getPlanes() { return contraction.getExtent(contraction.k.front()) * depthTaps; }
   std::pair<int64_t, int64_t> getTapSteps(unsigned loop);
+  /// Nothing where a loop over taps moves along no axis, or several ones.
+  std::optional<TapAxes> getTapAxes();
+  /// Whether taps may read zeros beyond the picture alone, in some rows or pixels: the sum does without them.
+  bool maySkipTaps();
   /// The computed pixels of a row, and rows: those that pooling does not cut off.
   sym::Expr getPixels();
   sym::Expr getRows();

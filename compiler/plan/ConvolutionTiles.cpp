@@ -67,6 +67,8 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   // Transformed products become sums panel by panel.
   tiles.sums = (layout ? constant(1) : blocks.panelStep) * tiles.rowStep * tiles.pixelStep * width + lanes * width;
   tiles.square = constant(lanes * lanes);
+  if (tiling.getSkipTaps())
+    tiles.listedSteps = planes * (2 * form.taps) + (listHeader + 2 * listedAhead);
   if (!layout)
     return tiles;
   TransformedTiles &transformed = tiles.transformed.emplace();
@@ -88,6 +90,8 @@ Expr ConvolutionTiles::getScratch(Type elementType) const {
   Expr bytes = getScratchBytes(planes, elementType) +
                getScratchBytes(offsets, IntegerType::get(elementType.getContext(), 64)) +
                getScratchBytes(sums, elementType) + getScratchBytes(square, elementType);
+  if (tiling.getSkipTaps())
+    bytes = bytes + getScratchBytes(listedSteps, IntegerType::get(elementType.getContext(), 64));
   if (transformed)
     bytes = bytes + getScratchBytes(transformed->picture, elementType) +
             getScratchBytes(transformed->products, elementType);

@@ -110,6 +110,11 @@ struct ConvolutionTiles {
   int64_t copiedPixelStride;
   /// Elements of scratch: copied planes, offsets of the steps of k in them (i64), sums, a square for transposition.
   sym::Expr planes, offsets, sums, square;
+  /// Elements (i64) of the list of steps of k whose taps touch the picture: what it is valid for, then a pair of offsets
+  /// a step, in the copy and in the panel, and those that are read ahead. None where all taps are summed.
+  sym::Expr listedSteps;
+  /// The words before the list, and the steps that are read ahead, to prefetch their part of the panel.
+  static constexpr int64_t listHeader = 8, listedAhead = 16;
   /// Of transformed filters. One channel at a time is copied, with runs for the places in a square.
   std::optional<TransformedTiles> transformed;
 

@@ -2,6 +2,7 @@
 
 #include "compiler/plan/Accesses.h"
 #include "compiler/plan/ChainTiles.h"
+#include "compiler/plan/ChannelVectors.h"
 #include "compiler/plan/Combiner.h"
 #include "compiler/plan/ContractionTiles.h"
 #include "compiler/plan/ConvolutionTiles.h"
@@ -77,6 +78,8 @@ static FailureOr<PlanAttr> planConvolution(ProgramOp program, ConvolutionTilingA
   int64_t width = tiling.getKernel().getWidth();
   if (!form || !form->hasPanels(width))
     return program.emitOpError("is tiled as a convolution with weights in panels of ") << width << ", but is none";
+  if (tiling.getSkipTaps() && !form->maySkipTaps())
+    return program.emitOpError("skips taps that read zeros beyond the picture, but has none");
   ConvolutionTiles tiles = ConvolutionTiles::get(*form, tiling);
   TileGrid grid = TileGrid::get(form->contraction.compute, form->contraction.outer,
                                 tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks);
@@ -107,6 +110,8 @@ static FailureOr<PlanAttr> planWindow(ProgramOp program, WindowTilingAttr tiling
     return program.emitOpError(
                "computes one tap at a time, or all of a number that is known with rows that share them, not ")
            << tiling.getUnroll();
+  if (tiling.getChannelVectors() && !ChannelVectors::get(*form))
+    return program.emitOpError("has vectors along channels, but neighbours of these are no windows of their own");
   WindowTiles tiles = WindowTiles::get(*form, tiling);
   TileGrid grid = TileGrid::get(form->compute, form->outer, tiles.rowBlocks * tiles.pixelBlocks);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(*form), Accesses::get(program, grid));

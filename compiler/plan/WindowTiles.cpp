@@ -1,5 +1,6 @@
 #include "compiler/plan/WindowTiles.h"
 
+#include "compiler/plan/ChannelVectors.h"
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/SizeOperations.h"
 
@@ -63,8 +64,11 @@ WindowTiles WindowTiles::get(WindowForm &form, WindowTilingAttr tiling) {
 
 Expr WindowTiles::getScratch(WindowForm &form) const {
   Type word = IntegerType::get(tiling.getContext(), 64);
-  return getScratchBytes(copy, form.elementType) + getScratchBytes(offsets, word) +
-         getScratchBytes(sums, form.compute.getInit(0).getType());
+  Expr bytes = getScratchBytes(copy, form.elementType) + getScratchBytes(offsets, word) +
+               getScratchBytes(sums, form.compute.getInit(0).getType());
+  if (int64_t most = tiling.getChannelVectors())
+    bytes = bytes + ChannelVectors::get(form)->getScratch(form, most, tiling.getLanes());
+  return bytes;
 }
 
 Expr WindowTiles::getMostScratch(WindowForm &form) const {

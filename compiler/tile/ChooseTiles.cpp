@@ -124,8 +124,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("convolutions");
       if (construct)
         count("constructed");
-      return tile::tileConvolution(*convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-                                   /*isStage=*/runsOfStage != nullptr, construct);
+      tile::ConvolutionTilingAttr tiling =
+          tile::tileConvolution(*convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
+                                /*isStage=*/runsOfStage != nullptr, construct, skipTaps);
+      if (tiling.getSkipTaps())
+        count("skipped_taps");
+      return tiling;
     }
     bool hasDotProducts = form && dotProducts && tile::isDotProductContraction(*form, device);
     std::optional<tile::WeightGradientForm> gradient;
@@ -161,10 +165,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       if (construct)
         count("constructed");
       tile::TypicalRuns runs = runsOfStage ? *runsOfStage : tile::TypicalRuns(program);
-      tile::WindowTilingAttr tiling =
-          tile::tileWindow(*window, tile::getWindowProblems(*window, device, runs), device, shareRows, construct);
+      tile::WindowTilingAttr tiling = tile::tileWindow(*window, tile::getWindowProblems(*window, device, runs), device,
+                                                       shareRows, construct, channelVectors);
       if (tiling.getUnroll() > 1)
         count("shared_rows");
+      if (tiling.getChannelVectors())
+        count("channel_vectors");
       return tiling;
     }
     if (!form)

@@ -353,9 +353,9 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them, convolutions and windows whose tiling is `constructed`, with `pair_products` of integers, as `inner_products` or with packed
-    operands `kept_packed` for later tiles, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, those among them that
+    operands `kept_packed` for later tiles, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, those among them with `skipped_taps`, `weight_gradients` of convolutions, those among them that
     are `transformed` or of single taps with `channels_apart`, sums
-    in `sum_blocks`, reductions of `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, passes over rows that are copied from `rows_across`, maps that are `transpositions`,
+    in `sum_blocks`, reductions of `windows`, those among them with `shared_rows`, those with `channel_vectors` for narrow pictures, passes over rows and maps that compute several vectors `side_by_side`, passes over rows that are copied from `rows_across`, maps that are `transpositions`,
     maps of `narrow_lanes`, maps in `segments` of columns, and programs with `variants` for different sizes.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
@@ -373,10 +373,14 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Transform gradients of 3 x 3 taps where that saves time">,
                  Option<"channelsApart", "channels-apart", "bool", "true",
                         "Copy pictures for gradients of single taps channel by channel">,
+                 Option<"skipTaps", "skip-taps", "bool", "true",
+                        "Sum the taps of a convolution that touch the picture, without those that read zeros beyond it">,
                  Option<"windows", "windows", "bool", "true",
                         "Copy what windows see, and compute blocks of pixels in registers">,
                  Option<"shareRows", "share-rows", "bool", "true",
                         "Compute all taps of a window at a time, so that rows share what they load">,
+                 Option<"channelVectors", "channel-vectors", "bool", "true",
+                        "Compute windows of narrow pictures with vectors along the channels">,
                  Option<"dotProducts", "dot-products", "bool", "true",
                         "Sum products of bf16 and of 8-bit integers as dot products of words, where the device can">,
                  Option<"pairProducts", "pair-products", "bool", "true",

@@ -39,7 +39,8 @@ SmallVector<ConvolutionProblem> tile::getConvolutionProblems(ConvolutionForm &fo
 }
 
 ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const TypicalRuns &runs,
-                                            const DeviceDescription &device, bool isStage, bool construct) {
+                                            const DeviceDescription &device, bool isStage, bool construct,
+                                            bool skipTaps) {
   MicroKernelAttr kernel = getMicroKernel(device, form.contraction.elementType);
   SmallVector<ConvolutionProblem> problems = getConvolutionProblems(form, kernel, runs);
   DeviceRates rates = DeviceRates::get(device);
@@ -48,5 +49,5 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const Typical
   constexpr int64_t prefetchChannels = 8;
   return ConvolutionTilingAttr::get(kernel.getContext(), kernel, shares.pixels, shares.area, shares.panels,
                                     shares.channels, shares.leastTiles, prefetchChannels, shares.inPlace,
-                                    shares.transformed);
+                                    shares.transformed, skipTaps && form.maySkipTaps());
 }

@@ -13,9 +13,10 @@ llvm::SmallVector<ConvolutionProblem> getConvolutionProblems(ConvolutionForm &fo
                                                              const TypicalRuns &runs);
 
 /// The tiling of a convolution whose weights are packed for the device's micro-kernel; of a stage of a chain, which
-/// need not have tiles for all workers. Constructed for typical runs, or a plain one.
+/// need not have tiles for all workers. Constructed for typical runs, or a plain one; taps that read a border of zeros
+/// alone may be skipped.
 ConvolutionTilingAttr tileConvolution(ConvolutionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
-                                      bool isStage, bool construct);
+                                      bool isStage, bool construct, bool skipTaps);
 
 } // namespace freestone::tile
 

@@ -1,5 +1,6 @@
 #include "compiler/tile/TileWindow.h"
 
+#include "compiler/plan/ChannelVectors.h"
 #include "compiler/tile/CostModel.h"
 #include <cmath>
 
@@ -111,11 +112,44 @@ SmallVector<WindowShares> tile::constructWindow(ArrayRef<WindowProblem> problems
   return llvm::map_to_vector(candidates, [](const auto &candidate) { return candidate.second; });
 }
 
+/// The most positions of a narrow picture's box: those up to which vectors along channels take less time, of pictures
+/// as high as wide where sizes are those of a run.
+static int64_t getChannelVectors(WindowForm &form, WindowProblem problem, const WindowShares &shares,
+                                 const DeviceDescription &device) {
+  std::optional<ChannelVectors> vectors = ChannelVectors::get(form);
+  int64_t bytesOfPosition = problem.bytes * (vectors ? vectors->planes * vectors->getUnit(problem.lanes) : 0);
+  if (!vectors || form.getExtent(vectors->loop).asConstant().value_or(problem.lanes) < problem.lanes / 2)
+    return 0;
+  DeviceRates rates = DeviceRates::get(device);
+  WindowSizes<int64_t> &sizes = problem.sizes;
+  problem.outer = problem.lanes;
+  auto isFaster = [&] {
+    return estimateChannelVectors(problem, rates) < estimateWindow(problem, shares, rates, 1).getTotal();
+  };
+  // The box stays in L1, beside the weights.
+  int64_t limit = device.getL1Bytes() * 3 / 4 / bytesOfPosition, most = 0;
+  if (vectors->getPositions().isConstant() && vectors->results.isConstant()) {
+    int64_t positions = *vectors->getPositions().asConstant();
+    return positions <= limit && isFaster() ? positions : 0;
+  }
+  for (int64_t side = 1;; ++side) {
+    sizes.pixels = side;
+    sizes.rows = sizes.hasRows ? side : 1;
+    int64_t rows = (sizes.rows - 1) * sizes.rowStride + sizes.rowSpan;
+    int64_t positions = rows * ((sizes.pixels - 1) * sizes.pixelStride + sizes.pixelSpan);
+    if (positions > limit || (side > 1 && !isFaster()))
+      return most;
+    most = positions;
+  }
+}
+
 WindowTilingAttr tile::tileWindow(WindowForm &form, ArrayRef<WindowProblem> problems, const DeviceDescription &device,
-                                  bool shareRows, bool construct) {
+                                  bool shareRows, bool construct, bool alongChannels) {
   shareRows &= form.getNumTaps().isConstant();
   WindowShares shares = construct ? constructWindow(problems, device, shareRows).front()
                                   : getPlainWindow(problems.front(), device, shareRows);
+  if (alongChannels)
+    shares.channelVectors = getChannelVectors(form, problems.front(), shares, device);
   return WindowTilingAttr::get(form.compute.getContext(), shares.channels, shares.rows, shares.vectors, shares.lanes,
-                               shares.pixels, shares.copy, shares.unroll);
+                               shares.pixels, shares.copy, shares.unroll, shares.channelVectors);
 }

@@ -24,7 +24,7 @@ llvm::SmallVector<WindowShares> constructWindow(llvm::ArrayRef<WindowProblem> pr
 
 /// The tiling of windows: constructed, or by the capacities of the device alone.
 WindowTilingAttr tileWindow(WindowForm &form, llvm::ArrayRef<WindowProblem> problems, const DeviceDescription &device,
-                            bool shareRows, bool construct);
+                            bool shareRows, bool construct, bool alongChannels);
 
 } // namespace freestone::tile
 

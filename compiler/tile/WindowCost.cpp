@@ -20,7 +20,8 @@ WindowShares WindowShares::get(WindowTilingAttr tiling) {
           .lanes = tiling.getLanes(),
           .pixels = tiling.getPixels(),
           .copy = tiling.getCopy(),
-          .unroll = tiling.getUnroll()};
+          .unroll = tiling.getUnroll(),
+          .channelVectors = tiling.getChannelVectors()};
 }
 
 namespace {
@@ -102,4 +103,22 @@ TilingCost tile::estimateWindow(const WindowProblem &problem, const WindowShares
   cost.fetched = transfers.fetched + packed.fetched;
   spread(cost, workers, std::ceil(tiles / double(workers)) * double(workers) / tiles);
   return cost;
+}
+
+double tile::estimateChannelVectors(const WindowProblem &problem, const DeviceRates &rates) {
+  const WindowSizes<int64_t> &sizes = problem.sizes;
+  double lanes = double(problem.lanes), taps = double(problem.taps), windows = 8;
+  bool sharesPicture = problem.channels > 1;
+  auto countVectors = [&](int64_t count) { return double(divideCeil(count, problem.lanes)); };
+  int64_t rows = sizes.rows * sizes.rowStride, pixels = sizes.pixels * sizes.pixelStride;
+  double copied = sharesPicture ? double(sizes.otherSpan * rows) * (copiedRow + copiedVector * countVectors(pixels))
+                                : countVectors(rows * pixels) * lanes * (transposedVector + 1);
+  double ofTap = std::max({windows / rates.multiplyAdds, (windows + 2) / rates.loads, double(rates.latency)});
+  double blocks = std::ceil(double(sizes.rows * sizes.pixels) / windows);
+  double ofBlock = countVectors(problem.taps) * lanes * (transposedVector + 1) +
+                   blocks * (callOfWindow + taps * ofTap) +
+                   countVectors(sizes.rows * sizes.pixels) * lanes * (transposedVector + storedSum);
+  if (sharesPicture)
+    return double(problem.outer) * (callOfTile + copied + countVectors(problem.channels) * ofBlock);
+  return std::ceil(double(problem.outer) / lanes) * (callOfTile + copied + ofBlock);
 }

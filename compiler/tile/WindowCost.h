@@ -17,7 +17,7 @@ struct WindowProblem {
 
 /// The numbers of `#tile.window`.
 struct WindowShares {
-  int64_t channels, rows, vectors, lanes, pixels, copy, unroll;
+  int64_t channels, rows, vectors, lanes, pixels, copy, unroll, channelVectors = 0;
 
   static WindowShares get(WindowTilingAttr tiling);
   bool operator==(const WindowShares &) const = default;
@@ -30,6 +30,9 @@ WindowBlocks<int64_t> getBlocks(const WindowProblem &problem, const WindowShares
 /// `packing` copies the picture, and `overhead` has what follows on the sums. Sizes are at least 1.
 TilingCost estimateWindow(const WindowProblem &problem, const WindowShares &shares, const DeviceRates &rates,
                           int64_t workers);
+
+/// The cycles of windows with vectors along channels (see `ChannelVectors`), by one worker.
+double estimateChannelVectors(const WindowProblem &problem, const DeviceRates &rates);
 
 } // namespace freestone::tile
 

@@ -49,6 +49,8 @@ OF_TRAINING = {"siblings", "scan-values", "state-layouts", "split-reductions", "
                "dot-products", "shorten-live-ranges", "donate"}
 # test/codegen/convolutions.py tests that of gradients of single taps.
 OF_TAPS = {"channels-apart"}
+# test/codegen/skipped_taps.py and channel_vectors.py test those of small pictures.
+OF_SMALL_PICTURES = {"skip-taps", "channel-vectors"}
 # test/training/batch_norms.py tests those of normalizations in training, and of depthwise filters.
 OF_NORMS = {"factor-sums", "order-maps", "order-products", "long-rows", "sum-blocks"}
 # test/codegen/integer_products.py and integer_convolutions.py test those of integers.
@@ -107,7 +109,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG
+    tested |= OF_PRODUCTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG OF_SMALL_PICTURES
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

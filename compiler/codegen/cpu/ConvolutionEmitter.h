@@ -1,14 +1,14 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_CONVOLUTIONEMITTER_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_CONVOLUTIONEMITTER_H
 
-#include "compiler/codegen/cpu/Emission.h"
+#include "compiler/codegen/cpu/CopyPicture.h"
 #include "compiler/plan/ConvolutionTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace freestone::codegen {
 
 /// Emits a convolution tile by tile: the picture's part is copied or transformed, panels are summed, and squares of
-/// channels and pixels are stored. In three files: tiles and panels, transformed filters, results.
+/// channels and pixels are stored. In four files: tiles and panels, skipped taps, transformed filters, results.
 class ConvolutionEmitter {
 public:
   ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form, tile::ConvolutionTilingAttr tiling);
@@ -18,6 +18,17 @@ private:
   /// The range of a loop in a tile.
   struct Span {
     mlir::Value first, count;
+  };
+
+  /// Neighbouring taps of an axis, and whether they are all.
+  struct TapRange {
+    mlir::Value first, count, isAll;
+  };
+
+  /// What the micro-kernel is told of a row of pixels and a panel, whatever its steps of k: the blocks' height, the
+  /// addresses of windows, weights and sums, and the block of channels.
+  struct PanelRow {
+    mlir::Value height, windows, weights, sums, block;
   };
 
   /// The first channel and pixel of a square of results.
@@ -32,6 +43,15 @@ private:
   mlir::Value getWindows(mlir::Value row, const Span &channels);
   void emitPanel(mlir::Value column, mlir::Value block, const Span &channels);
   mlir::Value getWeights(mlir::Value column, mlir::Value channel);
+  // Where taps may be skipped.
+  mlir::Value getCoordinate(unsigned dim, mlir::Value row, mlir::Value pixel);
+  TapRange getTaps(const tile::TapAxis &axis, mlir::Value first, mlir::Value last);
+  TapRange getRowTaps(mlir::Value row);
+  void boundTaps();
+  void clearList();
+  void listSteps(const Span &channels);
+  void boundCopy(PictureBox &box);
+  void multiplyListed(const PanelRow &at, const TapRange &rowTaps, mlir::Value channels);
   // Where filters are transformed.
   void transformPicture(const Span &channels);
   void multiplyTransformed(mlir::Value column, mlir::Value block, const Span &channels);
@@ -73,6 +93,10 @@ private:
   Positions outer;
   mlir::func::FuncOp kernel;
   mlir::Value planes, offsets, sums, square;
+  /// Where taps may be skipped; the axes are nothing elsewhere.
+  std::optional<tile::TapAxes> tapAxes;
+  mlir::func::FuncOp listedKernel;
+  mlir::Value listedSteps;
   /// Of transformed filters: null for others.
   mlir::func::FuncOp pictureKernel, productKernel;
   mlir::Value transformed, products;
@@ -80,6 +104,9 @@ private:
   mlir::Value isInPlace;
   /// Ranges of the current tile.
   Span columns, rows, pixels;
+  /// Its taps, whether rows away from the picture's edge sum all taps, whether all rows do; the first one that does.
+  TapRange pixelTaps, depthTaps;
+  mlir::Value hasAllInRows, hasAll, firstWhole;
 };
 
 } // namespace freestone::codegen

@@ -41,6 +41,8 @@ private:
   Value nothing;
   /// Elements of a row in one vector of every run; elements of a row of the picture.
   Value group, width;
+  /// The vectors of a run.
+  Value firstVector, endVector;
 };
 
 } // namespace
@@ -51,7 +53,9 @@ PictureCopier::PictureCopier(Emission &emission, const PictureBox &box, Value ta
       origin(tile::getStorageIndex(
           box.type, SmallVector<Expr>(box.first.size(), Expr::constant(emission.builder.getContext(), 0)))),
       vectorType(VectorType::get({box.lanes}, tile::getStorageType(box.type.getElementType()))),
-      group(emission.getConstant(box.lanes * box.stride)), width(emission.getSize(box.type.getShape()[rowDim])) {
+      group(emission.getConstant(box.lanes * box.stride)), width(emission.getSize(box.type.getShape()[rowDim])),
+      firstVector(box.firstVector ? box.firstVector : emission.getConstant(0)),
+      endVector(box.endVector ? box.endVector : box.vectors) {
   Attribute outside = box.fill ? Attribute(box.fill) : Attribute(builder.getZeroAttr(vectorType.getElementType()));
   nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(vectorType, outside));
 }
@@ -61,10 +65,10 @@ PictureCopier::PictureCopier(Emission &emission, const PictureBox &box, Value ta
 void PictureCopier::copy() {
   Value zero = emission.getConstant(0), first = box.first[rowDim];
   Value before = emission.maximum(zero, emission.subtract(zero, first));
-  Value firstWhole = emission.minimum(box.vectors, emission.ceilDivide(before, group));
+  Value firstWhole = emission.maximum(firstVector, emission.minimum(endVector, emission.ceilDivide(before, group)));
   Value after = emission.divide(emission.maximum(zero, emission.subtract(width, first)), group);
-  Value endWhole = emission.maximum(firstWhole, emission.minimum(box.vectors, after));
-  Value whole = emission.subtract(endWhole, firstWhole), parts = emission.subtract(box.vectors, whole);
+  Value endWhole = emission.maximum(firstWhole, emission.minimum(endVector, after));
+  Value whole = emission.subtract(endWhole, firstWhole), parts = emission.subtract(endVector, whole);
   Row begin{zero, zero, Value()};
   Value any = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, whole, zero);
   auto branch = scf::IfOp::create(builder, location, any, /*withElseRegion=*/false);
@@ -77,7 +81,7 @@ void PictureCopier::copy() {
       });
     });
   }
-  emission.forRange(zero, parts, 1, [&](Value part) {
+  emission.forRange(firstVector, parts, 1, [&](Value part) {
     Value isBefore = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, part, firstWhole);
     Value vector = arith::SelectOp::create(builder, location, isBefore, part, emission.add(part, whole));
     SmallVector<Value> masks = getMasks(vector);
@@ -94,14 +98,22 @@ void PictureCopier::forRows(unsigned dim, Row row, llvm::function_ref<void(const
     row.source = emission.add(row.source, emission.getSize(origin[dim]));
   if (dim == rowDim)
     return body({emission.add(row.source, box.first[dim]), row.place, row.inside});
-  emission.forRange(emission.getConstant(0), box.counts[dim], 1, [&](Value number) {
-    Value distance = dim == box.rowDim ? emission.multiply(number, emission.getConstant(box.rowStep)) : number;
-    Value at = emission.add(box.first[dim], distance);
+  Value zero = emission.getConstant(0), begin = zero, end = box.counts[dim];
+  Value step = emission.getConstant(dim == box.rowDim ? box.rowStep : 1);
+  if (box.skipsBorder) {
+    begin = emission.ceilDivide(emission.maximum(zero, emission.subtract(zero, box.first[dim])), step);
+    Value left = emission.maximum(zero, emission.subtract(size, box.first[dim]));
+    end = emission.minimum(end, emission.ceilDivide(left, step));
+  }
+  emission.forRange(begin, end, 1, [&](Value number) {
+    Value at = emission.add(box.first[dim], emission.multiply(number, step));
+    Value place = emission.add(row.place, emission.multiply(number, box.strides[dim]));
+    if (box.skipsBorder)
+      return forRows(dim + 1, {emission.add(row.source, at), place, Value()}, body);
     // Unsigned: a negative coordinate compares as a large one.
     Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, at, size);
     if (row.inside)
       inside = arith::AndIOp::create(builder, location, row.inside, inside);
-    Value place = emission.add(row.place, emission.multiply(number, box.strides[dim]));
     forRows(dim + 1, {emission.add(row.source, at), place, inside}, body);
   });
 }

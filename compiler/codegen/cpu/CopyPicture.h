@@ -22,6 +22,10 @@ struct PictureBox {
   std::optional<unsigned> rowDim;
   int64_t rowStep = 1;
   mlir::Value vectors;
+  /// The vectors of each run that are copied; null: all.
+  mlir::Value firstVector, endVector;
+  /// Whether rows beyond the input are left as they are.
+  bool skipsBorder = false;
   /// Elements of a vector, and its conversion before the store; null: none.
   int64_t lanes;
   llvm::function_ref<mlir::Value(mlir::Value)> convert;

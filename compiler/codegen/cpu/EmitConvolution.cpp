@@ -50,6 +50,13 @@ void ConvolutionEmitter::emit() {
     transformed = emission.takeScratch(contraction.elementType, parts->picture);
     products = emission.takeScratch(contraction.elementType, parts->products);
   }
+  if (tiles.tiling.getSkipTaps()) {
+    tapAxes = form.getTapAxes();
+    listedKernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::listed,
+                                 contraction.elementType, kernelShape);
+    listedSteps = emission.takeScratch(builder.getI64Type(), tiles.listedSteps);
+    clearList();
+  }
   if (tiles.pictureStride)
     isInPlace = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle,
                                       emission.getSize(tiles.pictureStride * tiles.channelStep),
@@ -111,6 +118,8 @@ void ConvolutionEmitter::emitTile(Value tile) {
   columns = getRange(blocks[0], tiles.columnStep, contraction.getExtent(contraction.m));
   rows = getRange(blocks[1], tiles.rowStep, form.getRows());
   pixels = getRange(blocks[2], tiles.pixelStep, form.getPixels());
+  if (tapAxes)
+    boundTaps();
 
   Value zero = emission.getConstant(0), channelBlocks = emission.getSize(tiles.channelBlocks);
   emission.forRange(zero, channelBlocks, 1, [&](Value block) {
@@ -119,6 +128,8 @@ void ConvolutionEmitter::emitTile(Value tile) {
       transformPicture(channels);
     else
       emitCopy(channels);
+    if (tapAxes)
+      listSteps(channels);
     emission.forRange(zero, columns.count, width, [&](Value distance) {
       Value column = emission.add(columns.first, distance);
       if (tiles.transformed)
@@ -198,6 +209,8 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
   box.stride = tiles.copiedPixelStride;
   box.lanes = lanes;
   box.vectors = emission.divide(emission.getSize(tiles.run), emission.getConstant(lanes));
+  if (tapAxes)
+    boundCopy(box);
   copyPicture(emission, box, planes);
 }
 
@@ -248,12 +261,26 @@ void ConvolutionEmitter::emitPanel(Value column, Value block, const Span &channe
   Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.depthTaps * form.taps)));
   Value height = getBlockHeight(emission, pixels.count, kernelShape.getRows());
   Value blocks = emission.ceilDivide(pixels.count, height);
-  emission.forRange(zero, rows.count, 1, [&](Value row) {
+  /// All steps of k; `number` counts the rows that prefetch.
+  auto multiply = [&](const PanelRow &at, Value number) {
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(pixels.count), toWord(height), depth, getWindows(row, channels),
-                                    emission.getPointer(offsets, zero), weights,
-                                    emission.getPointer(sums, getPanelSums(column, row)), toWord(block), ahead,
-                                    toWord(emission.multiply(row, blocks))});
+                         ValueRange{toWord(pixels.count), at.height, depth, at.windows,
+                                    emission.getPointer(offsets, zero), weights, at.sums, at.block, ahead,
+                                    toWord(emission.multiply(number, blocks))});
+  };
+  emission.forRange(zero, rows.count, 1, [&](Value row) {
+    PanelRow at{toWord(height), getWindows(row, channels), weights,
+                emission.getPointer(sums, getPanelSums(column, row)), toWord(block)};
+    if (!tapAxes)
+      return multiply(at, row);
+    TapRange rowTaps = getRowTaps(row);
+    Value sumsAll = arith::AndIOp::create(builder, location, hasAllInRows, rowTaps.isAll);
+    auto branch = scf::IfOp::create(builder, location, sumsAll, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    multiply(at, emission.maximum(zero, emission.subtract(row, firstWhole)));
+    builder.setInsertionPointToStart(branch.elseBlock());
+    multiplyListed(at, rowTaps, channels.count);
   });
 }
 

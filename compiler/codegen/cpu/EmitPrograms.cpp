@@ -131,19 +131,37 @@ private:
   FailureOr<func::FuncOp> emitTiling(OpBuilder builder, tile::ProgramOp program, StringRef name) {
     if (failed(collectKernels(program)))
       return failure();
+    if (program.getTiling<tile::WindowTilingAttr>() && !codegen::areAlongChannels(program))
+      return emitWindows(builder, program, name);
     using Emitter = void (*)(tile::ProgramOp, codegen::Emission &);
     Emitter emitter = TypeSwitch<Attribute, Emitter>(program.getPlan()->getTiling())
                           .Case<tile::ContractionTilingAttr, tile::DotProductTilingAttr, tile::VariantsTilingAttr>(
                               [](Attribute) { return codegen::emitContraction; })
                           .Case([](tile::ConvolutionTilingAttr) { return codegen::emitConvolution; })
                           .Case([](tile::WeightGradientTilingAttr) { return codegen::emitWeightGradient; })
-                          .Case([](tile::WindowTilingAttr) { return codegen::emitWindow; })
+                          .Case([&](tile::WindowTilingAttr) {
+                            return *codegen::areAlongChannels(program) ? codegen::emitChannelVectors
+                                                                       : codegen::emitWindow;
+                          })
                           .Case<tile::RowsTilingAttr, tile::MapTilingAttr, tile::TranspositionTilingAttr>(
                               [](Attribute) { return codegen::emitRows; })
                           .Case([](tile::TreeTilingAttr) { return codegen::emitTree; })
                           .Case([](tile::OpaqueTilingAttr) { return codegen::emitOpaque; });
     codegen::Emission emission(builder, program, name);
     emitter(program, emission);
+    return emission.finish();
+  }
+
+  /// A function for each direction of vectors, and one that calls what suits the sizes of the run.
+  FailureOr<func::FuncOp> emitWindows(OpBuilder builder, tile::ProgramOp program, StringRef name) {
+    codegen::Emission channels(builder, program, (name + ".channels").str());
+    codegen::emitChannelVectors(program, channels);
+    func::FuncOp alongChannels = channels.finish();
+    codegen::Emission pixels(builder, program, (name + ".pixels").str());
+    codegen::emitWindow(program, pixels);
+    func::FuncOp alongPixels = pixels.finish();
+    codegen::Emission emission(builder, program, name);
+    codegen::emitWindowChoice(alongChannels, alongPixels, emission);
     return emission.finish();
   }
 
@@ -174,6 +192,8 @@ private:
     }
     if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>()) {
       addKernel(tiling.getKernel(), codegen::KernelKind::window);
+      if (tiling.getSkipTaps())
+        addKernel(tiling.getKernel(), codegen::KernelKind::listed);
       if (tile::WinogradAttr layout = tile::ConvolutionForm::get(program)->getTransformed())
         transforms.insert({layout.getOutputs(), tiling.getKernel()});
     }

@@ -51,7 +51,6 @@ private:
                                     SmallVector<Value> sums);
   SmallVector<TapColumn> getTapColumns();
   Value accumulateElement(Value values, ArrayRef<Value> shared, Value sum);
-  Value accumulate(BodyVectorizer &body, Value sum);
   Value loadShared(unsigned input, Value start, ArrayRef<int64_t> digits);
   Value loadShared(unsigned input, Value start, Value tap);
   Positions getPositions(Value channel, Value row, Value pixel);
@@ -318,19 +317,6 @@ Value WindowEmitter::loadShared(unsigned input, Value start, Value tap) {
                                 ValueRange{emission.add(start, offset)});
 }
 
-/// The body's reduction step. Convolutions use fused multiply-add: faster, and the product is not rounded.
-Value WindowEmitter::accumulate(BodyVectorizer &body, Value sum) {
-  if (isa<FloatType>(sumType) && tile::getContractionDims(compute)) {
-    Operation *add = compute.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-    bool sumFirst = add->getOperand(0) == compute.getAccumulators()[0];
-    Operation *product = add->getOperand(sumFirst ? 1 : 0).getDefiningOp();
-    return vector::FMAOp::create(builder, location, body.getVector(product->getOperand(0)),
-                                 body.getVector(product->getOperand(1)), sum);
-  }
-  body.set(compute.getAccumulators()[0], sum);
-  return body.getVector(compute.getBody()->getTerminator()->getOperand(0));
-}
-
 SmallVector<Value> WindowEmitter::reduceTap(Value tap, ArrayRef<Value> pictureRows, ArrayRef<SmallVector<Value>> starts,
                                             unsigned vectors, ValueRange sums) {
   Value number =
@@ -363,7 +349,7 @@ Value WindowEmitter::accumulateElement(Value values, ArrayRef<Value> shared, Val
   for (auto [argument, value] : llvm::zip_equal(compute.getInputArgs(), shared))
     if (value)
       body.set(argument, value);
-  return accumulate(body, sum);
+  return accumulateWindow(emission, body, compute, sum);
 }
 
 SmallVector<TapColumn> WindowEmitter::getTapColumns() {
@@ -429,6 +415,19 @@ SmallVector<Value> WindowEmitter::reduceUnrolled(Value picture, ArrayRef<SmallVe
       }
   }
   return sums;
+}
+
+Value freestone::codegen::accumulateWindow(Emission &emission, BodyVectorizer &body, tile::ComputeOp compute,
+                                           Value sum) {
+  if (isa<FloatType>(compute.getInit(0).getType()) && tile::getContractionDims(compute)) {
+    Operation *add = compute.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+    bool sumFirst = add->getOperand(0) == compute.getAccumulators()[0];
+    Operation *product = add->getOperand(sumFirst ? 1 : 0).getDefiningOp();
+    return vector::FMAOp::create(emission.builder, emission.location, body.getVector(product->getOperand(0)),
+                                 body.getVector(product->getOperand(1)), sum);
+  }
+  body.set(compute.getAccumulators()[0], sum);
+  return body.getVector(compute.getBody()->getTerminator()->getOperand(0));
 }
 
 void freestone::codegen::emitWindow(tile::ProgramOp program, Emission &emission) {

@@ -59,12 +59,26 @@ SmallVector<Value> KernelBlocks::emitStep(ValueRange sums, Value left, Value rig
 Value KernelBlocks::getLeft(Value a, Value steps, int32_t step, int32_t rows) {
   if (!readsInPlace(kind))
     return element(steps, step * rows);
+  return element(a, loadOffset(steps, listsSteps(kind) ? 2 * step : step));
+}
+
+Value KernelBlocks::loadOffset(Value steps, int32_t number) {
   Type i64 = builder.getI64Type();
-  Value offset = LLVM::LoadOp::create(builder, location, i64, element(steps, i64, step));
-  return element(a, offset);
+  return LLVM::LoadOp::create(builder, location, i64, element(steps, i64, number));
+}
+
+/// The address of B for a step of k whose offsets are listed.
+Value KernelBlocks::getListed(Value b, Value steps, int32_t step) {
+  Value later = element(b, loadOffset(steps, 2 * (step + tile::ConvolutionTiles::listedAhead) + 1));
+  for (int64_t at = 0; at < 2 * lanes * bytes; at += lineBytes)
+    LLVM::Prefetch::create(builder, location, element(later, builder.getI8Type(), static_cast<int32_t>(at)), /*rw=*/0,
+                           /*hint=*/3, /*cache=*/1);
+  return element(b, loadOffset(steps, 2 * step + 1));
 }
 
 Value KernelBlocks::getRight(Value row, int64_t steps, Value pitch) {
+  if (listsSteps(kind))
+    return row;
   if (!streams(kind))
     return element(row, static_cast<int32_t>(steps * 2 * lanes));
   return element(row, builder.getI8Type(), arith::MulIOp::create(builder, location, pitch, word(steps)).getResult());
@@ -120,14 +134,15 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
   int64_t sums = 2 * rows;
 
   Type stepType = readsInPlace(kind) ? i64 : elementType;
-  int32_t stepElements = readsInPlace(kind) ? 1 : static_cast<int32_t>(rows);
+  int32_t stepElements = listsSteps(kind) ? 2 : readsInPlace(kind) ? 1 : static_cast<int32_t>(rows);
   /// Some steps of k; returns the accumulators, followed by the pointers of the next iteration.
   auto emitSteps = [&](ValueRange values, int64_t count) {
     SmallVector<Value> next(values.take_front(sums));
     Value steps = values[sums];
     ValueRange right = values.slice(sums + 1, unroll);
     for (int32_t step = 0; step < count; ++step)
-      next = emitStep(next, getLeft(a, steps, step, rows), right[step]);
+      next = emitStep(next, getLeft(a, steps, step, rows),
+                      listsSteps(kind) ? getListed(right[step], steps, step) : right[step]);
     next.push_back(element(steps, stepType, static_cast<int32_t>(count) * stepElements));
     for (Value row : right)
       next.push_back(getRight(row, count, arguments[8]));

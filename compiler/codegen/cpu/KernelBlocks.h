@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_KERNELBLOCKS_H
 
 #include "compiler/codegen/cpu/MicroKernels.h"
+#include "compiler/plan/ConvolutionTiles.h"
 #include "compiler/plan/WeightGradientTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -67,6 +68,8 @@ private:
   mlir::Value loadBroadcast(mlir::Value address);
   llvm::SmallVector<mlir::Value> emitStep(mlir::ValueRange sums, mlir::Value left, mlir::Value right);
   mlir::Value getLeft(mlir::Value a, mlir::Value steps, int32_t step, int32_t rows);
+  mlir::Value loadOffset(mlir::Value steps, int32_t number);
+  mlir::Value getListed(mlir::Value b, mlir::Value steps, int32_t step);
 };
 
 } // namespace freestone::codegen

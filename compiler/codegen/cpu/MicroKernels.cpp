@@ -76,8 +76,7 @@ void KernelEmitter::emitDriver() {
         Value prefetches =
             arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::slt, values[3], prefetchingBlocks),
                                   compare(arith::CmpIPredicate::sge, height, leastPrefetching));
-        Value key = readsScratch(kind) || streams(kind) ? height
-                                                        : select(prefetches, add(height, word(prefetchingKey)), height);
+        Value key = hasPrefetchingBlocks(kind) ? select(prefetches, add(height, word(prefetchingKey)), height) : height;
         if (!hasWholePanels)
           key = select(compare(arith::CmpIPredicate::sle, columns, mostNarrow), add(columns, word(narrowKey)), key);
         SmallVector<int64_t> cases =
@@ -116,7 +115,7 @@ void KernelEmitter::emit() {
     }
   for (int64_t rows = unit; rows <= mostRows; rows += unit) {
     blocks.emplace_back(rows, emitBlock(rows, /*prefetches=*/streams(kind)));
-    if (!readsScratch(kind) && !streams(kind) && rows >= leastPrefetching)
+    if (hasPrefetchingBlocks(kind) && rows >= leastPrefetching)
       blocks.emplace_back(rows + prefetchingKey, emitBlock(rows, /*prefetches=*/true));
   }
   emitDriver();
@@ -127,7 +126,8 @@ static std::string getTypeName(Type type) {
 }
 
 static StringRef getKindName(KernelKind kind) {
-  static constexpr StringRef names[] = {"contract", "stream", "update", "pairs", "window", "down", "across", "apart"};
+  static constexpr StringRef names[] = {"contract", "stream", "update", "pairs", "window",
+                                        "down",     "across", "apart",  "listed"};
   return names[static_cast<unsigned>(kind)];
 }
 

@@ -52,15 +52,26 @@ enum class KernelKind {
   /// gradient
   /// (`WeightGradientTiles::channelPitch`).
   apart,
+  /// void freestone_listed_T(…)
+  /// does what `window` does with `A[row + offsets[2 * step]]` and the row of B at `B[offsets[2 * step + 1]]`: any steps
+  /// in any order. The rows of B some steps ahead are prefetched, whose offsets must be readable
+  /// (`ConvolutionTiles::listedAhead`); `ahead` is not.
+  listed,
 };
 /// Whether A is an intermediate in scratch: blocks have even heights, and prefetch nothing.
 inline bool readsScratch(KernelKind kind) { return kind == KernelKind::down || kind == KernelKind::across; }
 /// Whether rows of A are not packed: steps have offsets.
 inline bool readsInPlace(KernelKind kind) {
-  return kind == KernelKind::window || kind == KernelKind::apart || readsScratch(kind);
+  return kind == KernelKind::window || kind == KernelKind::apart || kind == KernelKind::listed || readsScratch(kind);
 }
+/// Whether steps of B have offsets as well.
+inline bool listsSteps(KernelKind kind) { return kind == KernelKind::listed; }
 /// Whether panels of B are not packed: rows are `pitch` bytes apart.
 inline bool streams(KernelKind kind) { return kind == KernelKind::stream; }
+/// Whether the first blocks prefetch the next panel, and the others don't.
+inline bool hasPrefetchingBlocks(KernelKind kind) {
+  return !readsScratch(kind) && !streams(kind) && !listsSteps(kind);
+}
 /// The number of blocks for which a panel is prefetched completely.
 inline constexpr int64_t prefetchingBlocks = 4;
 /// The kind for a contraction whose packed words have so many steps of k, or for the gradient of weights.

@@ -77,7 +77,7 @@ LogicalResult DotProductTilingAttr::verify(EmitError emitError, DotProductUnit, 
 
 LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t pixels, int64_t area,
                                             int64_t panels, int64_t channels, int64_t leastTiles,
-                                            int64_t prefetchChannels, int64_t inPlace, int64_t transformed) {
+                                            int64_t prefetchChannels, int64_t inPlace, int64_t transformed, bool) {
   if (area < pixels)
     return emitError() << "the area of a tile holds its row of " << pixels << " pixels, not " << area;
   return success(succeeded(verifySize(emitError, "pixels", pixels)) &&
@@ -111,7 +111,8 @@ static LogicalResult verifyAccumulators(EmitError emitError, int64_t accumulator
 }
 
 LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, int64_t rows, int64_t vectors,
-                                       int64_t lanes, int64_t pixels, int64_t copy, int64_t unroll) {
+                                       int64_t lanes, int64_t pixels, int64_t copy, int64_t unroll,
+                                       int64_t channelVectors) {
   // All of a block stands in registers, and is written out.
   constexpr int64_t largestBlock = 64;
   for (auto [name, value] : {std::pair("channels", channels), {"rows", rows}, {"vectors", vectors}})
@@ -123,7 +124,8 @@ LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, in
                        << rows << " x " << vectors;
   return success(succeeded(verifyLanes(emitError, lanes)) &&
                  succeeded(verifyMultiple(emitError, "pixels", pixels, lanes, "lanes of a vector")) &&
-                 succeeded(verifySize(emitError, "copy", copy)) && succeeded(verifySize(emitError, "unroll", unroll)));
+                 succeeded(verifySize(emitError, "copy", copy)) && succeeded(verifySize(emitError, "unroll", unroll)) &&
+                 succeeded(verifySize(emitError, "channel_vectors", channelVectors, 0)));
 }
 
 LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym::Expr rows, ArrayRef<int64_t> runLoops,

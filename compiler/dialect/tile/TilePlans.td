@@ -75,10 +75,12 @@ def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution
     elements: these are then read in place. An epilogue prefetches its
     operands `prefetch_channels` channels ahead. Where filters are transformed (`#tile.winograd`), the transformed picture
     of a tile has at most `transformed` elements, instead of `area` pixels, or as many squares as the micro-kernel rows.
+    With `skip_taps`, rows of pixels sum the taps that touch the picture; those that read its border alone add zeros.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$pixels, "int64_t":$area, "int64_t":$panels,
                         "int64_t":$channels, "int64_t":$least_tiles, "int64_t":$prefetch_channels, "int64_t":$in_place,
-                        DefaultValuedParameter<"int64_t", "0">:$transformed);
+                        DefaultValuedParameter<"int64_t", "0">:$transformed,
+                        DefaultValuedParameter<"bool", "false">:$skip_taps);
 }
 
 def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weight_gradient"> {
@@ -107,12 +109,16 @@ def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
     A tile has at most `pixels` pixels in a row, and so many rows as a copy of what its windows see has at most `copy` elements; at least
     `rows`. It is computed in blocks of `channels` channels out, `rows` rows, and `vectors` vectors of `lanes` pixels, all in registers.
     `unroll` taps are computed at a time, one or all: with all of them, the rows of a block share what they load.
+
+    Where a tile is a whole picture whose windows see at most `channel_vectors` positions, its border among them, vectors
+    run along channels instead: tiles of `lanes` neighbouring channels are computed together.
     ```mlir
     #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 512, copy = 4096, unroll = 9>
     ```
   }];
   let parameters = (ins "int64_t":$channels, "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes, "int64_t":$pixels,
-                        "int64_t":$copy, DefaultValuedParameter<"int64_t", "1">:$unroll);
+                        "int64_t":$copy, DefaultValuedParameter<"int64_t", "1">:$unroll,
+                        DefaultValuedParameter<"int64_t", "0">:$channel_vectors);
 }
 
 def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {

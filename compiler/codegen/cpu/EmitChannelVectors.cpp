@@ -1,0 +1,460 @@
+#include "compiler/codegen/cpu/EmitWindow.h"
+
+#include "compiler/codegen/cpu/Epilogue.h"
+#include "compiler/codegen/cpu/LowerToObject.h"
+#include "compiler/codegen/cpu/Pack.h"
+#include "compiler/plan/ChannelVectors.h"
+#include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/WindowTiles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+using sym::Expr;
+
+namespace {
+
+/// Emits windows with vectors along channels. Where each channel of the picture has windows of its own, as many
+/// neighbouring tiles of a worker are computed at a time as belong to a block of channels.
+class ChannelVectorEmitter {
+public:
+  ChannelVectorEmitter(Emission &emission, tile::WindowForm form, tile::WindowTilingAttr tiling);
+  void emit();
+
+private:
+  void clearBox();
+  void listPlaces();
+  void listWindows();
+  void listTaps();
+  Value emitRun(Value tile);
+  Positions getPositions(Value channel);
+  Value getPictureStart(Value channel);
+  SmallVector<Value> getStarts(Value block, llvm::function_ref<Value(Value)> ofChannel);
+  void transposeRun(unsigned input, ArrayRef<Value> starts, Value from, Value count,
+                    llvm::function_ref<void(ArrayRef<Value>)> store);
+  void packWeights(Value block);
+  void transposePicture(Value block);
+  void copyPlanes();
+  Value getWeightBlock(ArrayRef<Value> digits, Value block);
+  void computeBlock(Value block, Value firstLane, Value count);
+  void reduceWindows(Value first);
+  void storeResults(Value block, Value first, Value firstLane, Value count);
+  void storeWord(Value value, Value memory, Value at) {
+    Value word = arith::IndexCastOp::create(builder, location, builder.getI64Type(), value);
+    memref::StoreOp::create(builder, location, word, memory, ValueRange{at});
+  }
+  Value loadWord(Value memory, Value at) {
+    Value word = memref::LoadOp::create(builder, location, memory, ValueRange{at});
+    return arith::IndexCastOp::create(builder, location, builder.getIndexType(), word);
+  }
+  Value loadVector(Value memory, Value at) { return vector::LoadOp::create(builder, location, vectorType, memory, at); }
+  Value getConstant(int64_t value) { return emission.getConstant(value); }
+  Value timesLanes(Value value) { return emission.multiply(value, getConstant(lanes)); }
+  /// The elements of the box before a position of a plane.
+  Value toElements(Value place) { return emission.multiply(place, getConstant(vectors.getUnit(lanes))); }
+  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+    return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
+  }
+  void emitIf(Value condition, llvm::function_ref<void()> body) {
+    auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    body();
+  }
+  LanePoints getPoints(Positions positions, Value mask) {
+    return {loops, std::move(positions), resultSymbol, static_cast<unsigned>(lanes), mask};
+  }
+
+  /// Windows that are computed at a time: their sums hide the latency of the units, and share what a tap loads.
+  static constexpr int64_t windowsOfBlock = 8;
+
+  Emission &emission;
+  OpBuilder &builder;
+  Location location;
+  tile::WindowForm form;
+  tile::ComputeOp compute;
+  tile::ChannelVectors vectors;
+  int64_t lanes, most;
+  VectorType vectorType;
+  /// Symbols of the results of a channel, and the positions of all loops: rows and pixels from the former.
+  Expr channelSymbol, resultSymbol;
+  SmallVector<Expr> loops;
+  Positions outer;
+  Value box, places, windows, taps, square, isPacked, weights;
+  /// The picture's first row that windows see, their number, their positions, and channels.
+  Value firstRow, rows, positions, channels;
+  /// Where the weights of the current block are packed.
+  Value packedWeights;
+};
+
+} // namespace
+
+ChannelVectorEmitter::ChannelVectorEmitter(Emission &emission, tile::WindowForm window, tile::WindowTilingAttr tiling)
+    : emission(emission), builder(emission.builder), location(emission.location), form(std::move(window)),
+      compute(form.compute), vectors(*tile::ChannelVectors::get(form)), lanes(tiling.getLanes()),
+      most(tiling.getChannelVectors()), vectorType(VectorType::get({lanes}, form.elementType)),
+      channelSymbol(emission.getPositionSymbol("channel")), resultSymbol(emission.getPositionSymbol("result")),
+      loops(compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
+  for (auto [number, loop] : llvm::enumerate(form.outer)) {
+    bool isChannel = loop == vectors.loop;
+    outer.push_back({isChannel ? channelSymbol : emission.getPositionSymbol("o" + std::to_string(number)), Value()});
+    loops[loop] = outer.back().symbol;
+  }
+  loops[vectors.loop] = channelSymbol;
+  loops[form.pixelLoop] = form.rowLoop ? Expr::mod(resultSymbol, form.getPixels()) : resultSymbol;
+  if (form.rowLoop)
+    loops[*form.rowLoop] = Expr::floorDiv(resultSymbol, form.getPixels());
+}
+
+void ChannelVectorEmitter::emit() {
+  // The same sizes as in the plan's `scratch`.
+  auto take = [&](Type type, int64_t elements) {
+    return emission.takeScratch(type, Expr::constant(builder.getContext(), elements));
+  };
+  Type word = builder.getI64Type();
+  box = take(form.elementType, vectors.getBoxElements(most, lanes));
+  places = take(word, tile::ChannelVectors::getNumPlaces(most, lanes));
+  windows = take(word, tile::ChannelVectors::getNumPlaces(most, lanes));
+  taps = take(word, vectors.taps);
+  square = take(form.elementType, lanes * lanes);
+  isPacked = emission.takeScratch(word, vectors.getWeightBlocks(form, lanes));
+  weights = emission.takeScratch(form.elementType, vectors.getWeightElements(form, lanes));
+  Value zero = getConstant(0);
+  channels = emission.getSize(form.getExtent(vectors.loop));
+  Value begin = emission.getSize(vectors.firstRow), all = emission.getSize(vectors.pictureRows);
+  Value end = emission.minimum(all, emission.add(begin, emission.getSize(vectors.boxRows)));
+  firstRow = emission.maximum(zero, begin);
+  rows = emission.maximum(zero, emission.subtract(end, firstRow));
+  positions = emission.multiply(rows, emission.getSize(vectors.picturePixels));
+  clearBox();
+  if (!vectors.sharesPicture)
+    listPlaces();
+  listWindows();
+  listTaps();
+  emission.forRange(zero, emission.getSize(vectors.getWeightBlocks(form, lanes)), 1,
+                    [&](Value block) { storeWord(zero, isPacked, block); });
+  emission.forTileRuns([&](Value tile) { return emitRun(tile); });
+}
+
+/// The border stays as it is for all tiles.
+void ChannelVectorEmitter::clearBox() {
+  TypedAttr fill = compute.getFill(form.picture);
+  Attribute element = fill ? Attribute(fill) : Attribute(builder.getZeroAttr(form.elementType));
+  Value nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(vectorType, element));
+  Value count = emission.getSize(vectors.boxRows * vectors.boxPixels * (vectors.planes * vectors.getUnit(lanes)));
+  emission.forRange(getConstant(0), count, lanes,
+                    [&](Value at) { vector::StoreOp::create(builder, location, nothing, box, at); });
+}
+
+/// Where the picture's positions are in the box: behind it, where no window sees them.
+void ChannelVectorEmitter::listPlaces() {
+  Value zero = getConstant(0), pixels = emission.getSize(vectors.picturePixels), nowhere = getConstant(most * lanes);
+  Value boxPixels = emission.getSize(vectors.boxPixels), firstPixel = emission.getSize(vectors.firstPixel);
+  emission.forRange(zero, rows, 1, [&](Value row) {
+    Value inBox = emission.subtract(emission.add(firstRow, row), emission.getSize(vectors.firstRow));
+    emission.forRange(zero, pixels, 1, [&](Value pixel) {
+      Value distance = emission.subtract(pixel, firstPixel);
+      // Unsigned: what is before the box compares as large.
+      Value isInside = compare(arith::CmpIPredicate::ult, distance, boxPixels);
+      Value place = timesLanes(emission.add(emission.multiply(inBox, boxPixels), distance));
+      storeWord(arith::SelectOp::create(builder, location, isInside, place, nowhere), places,
+                emission.add(emission.multiply(row, pixels), pixel));
+    });
+  });
+  emission.forRange(positions, emission.add(positions, getConstant(lanes)), 1,
+                    [&](Value at) { storeWord(nowhere, places, at); });
+}
+
+/// The place of each window's first tap; those behind the last one are the first.
+void ChannelVectorEmitter::listWindows() {
+  Value zero = getConstant(0), pixels = emission.getSize(form.getPixels()), count = emission.getSize(vectors.results);
+  Value ofRow = emission.getSize(vectors.boxPixels * form.rowStride);
+  emission.forRange(zero, emission.getSize(form.getRows()), 1, [&](Value row) {
+    emission.forRange(zero, pixels, 1, [&](Value pixel) {
+      Value place =
+          emission.add(emission.multiply(row, ofRow), emission.multiply(pixel, getConstant(form.pixelStride)));
+      storeWord(toElements(place), windows, emission.add(emission.multiply(row, pixels), pixel));
+    });
+  });
+  emission.forRange(count, emission.add(count, getConstant(lanes)), 1, [&](Value at) { storeWord(zero, windows, at); });
+}
+
+/// The distance of each tap from the first one.
+void ChannelVectorEmitter::listTaps() {
+  SmallVector<unsigned> tapLoops = form.getTaps();
+  unsigned pixelDim = compute.getInputType(form.picture).getRank() - 1;
+  emission.forRange(getConstant(0), getConstant(vectors.taps), 1, [&](Value tap) {
+    Value row = getConstant(0), pixel = row, plane = row;
+    for (auto [loop, digit] : llvm::zip_equal(tapLoops, emission.unravel(tap, form.getExtents(tapLoops)))) {
+      if (form.rowDim)
+        row = emission.add(row, emission.multiply(digit, getConstant(form.getTapStep(*form.rowDim, loop))));
+      pixel = emission.add(pixel, emission.multiply(digit, getConstant(form.getTapStep(pixelDim, loop))));
+      if (loop == vectors.planeLoop)
+        plane = digit;
+    }
+    row = emission.add(emission.multiply(plane, emission.getSize(vectors.boxRows)), row);
+    Value place = emission.add(emission.multiply(row, emission.getSize(vectors.boxPixels)), pixel);
+    storeWord(toElements(place), taps, tap);
+  });
+}
+
+/// The tiles from `tile` on that are computed together, and their number.
+Value ChannelVectorEmitter::emitRun(Value tile) {
+  SmallVector<Value> digits = emission.unravel(tile, form.getExtents(form.outer));
+  for (auto [position, digit] : llvm::zip_equal(outer, digits))
+    position.value = digit;
+  Value width = getConstant(lanes), zero = getConstant(0), one = getConstant(1);
+  auto setWeights = [&](Value block) {
+    if (!vectors.weights)
+      return;
+    Value number = getWeightBlock(digits, block);
+    packedWeights = emission.multiply(number, getConstant(vectors.getPaddedTaps(lanes) * lanes));
+    emitIf(compare(arith::CmpIPredicate::eq, loadWord(isPacked, number), zero), [&] {
+      storeWord(one, isPacked, number);
+      packWeights(block);
+    });
+  };
+  if (vectors.sharesPicture) {
+    copyPlanes();
+    emission.forRange(zero, emission.getSize(vectors.getBlocks(form, lanes)), 1, [&](Value block) {
+      setWeights(block);
+      computeBlock(block, zero, emission.minimum(width, emission.subtract(channels, timesLanes(block))));
+    });
+    return one;
+  }
+  Value block = emission.divide(digits.back(), width);
+  Value firstLane = emission.subtract(digits.back(), timesLanes(block));
+  Value count = emission.minimum(
+      emission.minimum(emission.subtract(width, firstLane), emission.subtract(channels, digits.back())),
+      emission.subtract(emission.end, tile));
+  setWeights(block);
+  transposePicture(block);
+  computeBlock(block, firstLane, count);
+  return count;
+}
+
+/// The number of a block of channels with weights of its own.
+Value ChannelVectorEmitter::getWeightBlock(ArrayRef<Value> digits, Value block) {
+  Value number = getConstant(0);
+  for (unsigned loop : vectors.getWeightLoops(form)) {
+    Value digit = digits[llvm::find(form.outer, loop) - form.outer.begin()];
+    number = emission.add(emission.multiply(number, emission.getSize(form.getExtent(loop))), digit);
+  }
+  return emission.add(emission.multiply(number, emission.getSize(vectors.getBlocks(form, lanes))), block);
+}
+
+void ChannelVectorEmitter::computeBlock(Value block, Value firstLane, Value count) {
+  emission.forRange(getConstant(0), emission.getSize(vectors.results), lanes, [&](Value result) {
+    reduceWindows(result);
+    storeResults(block, result, firstLane, count);
+  });
+}
+
+Positions ChannelVectorEmitter::getPositions(Value channel) {
+  Positions at = outer;
+  if (vectors.sharesPicture)
+    at.push_back({channelSymbol, channel});
+  else
+    at.back().value = channel;
+  return at;
+}
+
+/// Of the first row that windows see, at the first plane.
+Value ChannelVectorEmitter::getPictureStart(Value channel) {
+  SmallVector<Expr> indices = tile::getIndices(compute, form.picture, loops);
+  Expr rowSymbol = emission.getPositionSymbol("first_row");
+  if (form.rowDim)
+    indices[*form.rowDim] = rowSymbol;
+  indices.back() = Expr::constant(builder.getContext(), 0);
+  Positions at = getPositions(channel);
+  at.push_back({rowSymbol, firstRow});
+  return emission.getIndex(tile::getLinearIndex(compute.getInputType(form.picture), indices), at);
+}
+
+/// Of each channel of a block; beyond the last one this one's again.
+SmallVector<Value> ChannelVectorEmitter::getStarts(Value block, llvm::function_ref<Value(Value)> ofChannel) {
+  Value last = emission.subtract(channels, getConstant(1)), first = timesLanes(block);
+  SmallVector<Value> starts;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    starts.push_back(ofChannel(emission.minimum(last, emission.add(first, getConstant(lane)))));
+  return starts;
+}
+
+/// Elements of all channels of a block: of each, `count` of them follow each other; a vector of them is transposed at a
+/// time.
+void ChannelVectorEmitter::transposeRun(unsigned input, ArrayRef<Value> starts, Value from, Value count,
+                                        llvm::function_ref<void(ArrayRef<Value>)> store) {
+  Value memory = emission.getBuffer(compute.getInputs()[input]);
+  Value zeros = arith::ConstantOp::create(builder, location, vectorType, builder.getZeroAttr(vectorType));
+  Value mask = emission.getTailMask(lanes, emission.minimum(getConstant(lanes), emission.subtract(count, from)));
+  SmallVector<Value> rows;
+  for (Value start : starts)
+    rows.push_back(
+        vector::MaskedLoadOp::create(builder, location, vectorType, memory, emission.add(start, from), mask, zeros));
+  transposeSquare(builder, location, rows);
+  store(rows);
+}
+
+void ChannelVectorEmitter::packWeights(Value block) {
+  unsigned input = *vectors.weights;
+  Expr linear = tile::getLinearIndex(compute.getInputType(input), tile::getIndices(compute, input, loops));
+  SmallVector<Value> starts =
+      getStarts(block, [&](Value channel) { return emission.getIndex(linear, getPositions(channel)); });
+  emission.forRange(getConstant(0), getConstant(vectors.getPaddedTaps(lanes)), lanes, [&](Value tap) {
+    transposeRun(input, starts, tap, getConstant(vectors.taps), [&](ArrayRef<Value> rows) {
+      for (auto [number, values] : llvm::enumerate(rows))
+        vector::StoreOp::create(builder, location, values, weights,
+                                emission.add(packedWeights, timesLanes(emission.add(tap, getConstant(number)))));
+    });
+  });
+}
+
+void ChannelVectorEmitter::transposePicture(Value block) {
+  SmallVector<Value> starts = getStarts(block, [&](Value channel) { return getPictureStart(channel); });
+  emission.forRange(getConstant(0), positions, lanes, [&](Value position) {
+    transposeRun(form.picture, starts, position, positions, [&](ArrayRef<Value> rows) {
+      for (auto [number, values] : llvm::enumerate(rows))
+        vector::StoreOp::create(builder, location, values, box,
+                                loadWord(places, emission.add(position, getConstant(number))));
+    });
+  });
+}
+
+/// The pixels of each row that windows see, in vectors.
+void ChannelVectorEmitter::copyPlanes() {
+  Value zero = getConstant(0), pixels = emission.getSize(vectors.picturePixels);
+  Value boxPixels = emission.getSize(vectors.boxPixels), firstPixel = emission.getSize(vectors.firstPixel);
+  Value begin = emission.maximum(zero, firstPixel), end = emission.minimum(pixels, emission.add(firstPixel, boxPixels));
+  Value start = getPictureStart(zero), inBox = emission.subtract(firstRow, emission.getSize(vectors.firstRow));
+  Value memory = emission.getBuffer(compute.getInputs()[form.picture]);
+  Value nothing = arith::ConstantOp::create(builder, location, vectorType, builder.getZeroAttr(vectorType));
+  emission.forRange(zero, getConstant(vectors.planes), 1, [&](Value plane) {
+    Value ofPlane = emission.add(start, emission.multiply(plane, emission.getSize(vectors.planeStride)));
+    Value rowOfBox = emission.add(emission.multiply(plane, emission.getSize(vectors.boxRows)), inBox);
+    emission.forRange(zero, rows, 1, [&](Value row) {
+      Value source = emission.add(ofPlane, emission.multiply(row, pixels));
+      Value target = emission.subtract(emission.multiply(emission.add(rowOfBox, row), boxPixels), firstPixel);
+      emission.forRange(begin, end, lanes, [&](Value pixel) {
+        Value left = emission.minimum(getConstant(lanes), emission.subtract(end, pixel));
+        Value mask = emission.getTailMask(lanes, left);
+        Value values = vector::MaskedLoadOp::create(builder, location, vectorType, memory, emission.add(source, pixel),
+                                                    mask, nothing);
+        vector::MaskedStoreOp::create(builder, location, box, emission.add(target, pixel), mask, values);
+      });
+    });
+  });
+}
+
+/// The results of a vector of windows: into the square, a row each.
+void ChannelVectorEmitter::reduceWindows(Value first) {
+  Value init =
+      arith::ConstantOp::create(builder, location, DenseElementsAttr::get(vectorType, Attribute(compute.getInit(0))));
+  int64_t together = std::min(lanes, windowsOfBlock);
+  emission.forRange(getConstant(0), getConstant(lanes), together, [&](Value window) {
+    Value from = emission.add(first, window);
+    emitIf(compare(arith::CmpIPredicate::slt, from, emission.getSize(vectors.results)), [&] {
+      SmallVector<Value> starts;
+      for (int64_t number = 0; number < together; ++number)
+        starts.push_back(loadWord(windows, emission.add(from, getConstant(number))));
+      auto loop = scf::ForOp::create(builder, location, getConstant(0), getConstant(vectors.taps), getConstant(1),
+                                     SmallVector<Value>(together, init));
+      {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToStart(loop.getBody());
+        Value tap = loop.getInductionVar(), distance = loadWord(taps, tap), weight;
+        if (vectors.weights)
+          weight = loadVector(weights, emission.add(packedWeights, timesLanes(tap)));
+        SmallVector<Value> next;
+        for (auto [start, sum] : llvm::zip_equal(starts, loop.getRegionIterArgs())) {
+          BodyVectorizer body(emission, compute, getPoints({}, Value()));
+          Value place = emission.add(start, distance), element;
+          if (vectors.sharesPicture)
+            element = memref::LoadOp::create(builder, location, box, ValueRange{place});
+          else
+            element = loadVector(box, place);
+          body.set(compute.getInputArgs()[form.picture], element);
+          if (weight)
+            body.set(compute.getInputArgs()[*vectors.weights], weight);
+          next.push_back(accumulateWindow(emission, body, compute, sum));
+        }
+        scf::YieldOp::create(builder, location, next);
+      }
+      for (auto [number, sum] : llvm::enumerate(loop.getResults()))
+        vector::StoreOp::create(builder, location, sum, square, timesLanes(emission.add(window, getConstant(number))));
+    });
+  });
+}
+
+/// Transposes the square back, and computes what follows on the results of each channel: a row.
+void ChannelVectorEmitter::storeResults(Value block, Value first, Value firstLane, Value count) {
+  SmallVector<Value> rows;
+  for (int64_t row = 0; row < lanes; ++row)
+    rows.push_back(loadVector(square, getConstant(row * lanes)));
+  transposeSquare(builder, location, rows);
+  for (auto [lane, values] : llvm::enumerate(rows))
+    vector::StoreOp::create(builder, location, values, square, getConstant(lane * lanes));
+  Type resultType = tile::getScalarType(compute.getResultType(0).getElementType());
+  Value left = emission.subtract(emission.getSize(vectors.results), first);
+  Value mask = emission.getTailMask(lanes, emission.minimum(getConstant(lanes), left));
+  emission.forRange(firstLane, emission.add(firstLane, count), 1, [&](Value lane) {
+    Positions at = getPositions(emission.add(timesLanes(block), lane));
+    at.push_back({resultSymbol, first});
+    emitEpilogue(emission, compute, convertWidth(builder, location, loadVector(square, timesLanes(lane)), resultType),
+                 getPoints(std::move(at), mask));
+  });
+}
+
+void freestone::codegen::emitChannelVectors(tile::ProgramOp program, Emission &emission) {
+  ChannelVectorEmitter(emission, *tile::WindowForm::get(program), program.getTiling<tile::WindowTilingAttr>()).emit();
+}
+
+/// Sizes, each with the most that vectors along channels allow.
+static SmallVector<std::pair<Expr, Expr>> getLimits(tile::ProgramOp program) {
+  tile::WindowForm form = *tile::WindowForm::get(program);
+  auto tiling = program.getTiling<tile::WindowTilingAttr>();
+  tile::WindowTiles tiles = tile::WindowTiles::get(form, tiling);
+  tile::ChannelVectors vectors = *tile::ChannelVectors::get(form);
+  SmallVector<std::pair<Expr, Expr>> limits = vectors.ends;
+  auto constant = [&](int64_t value) { return Expr::constant(program.getContext(), value); };
+  limits.push_back({vectors.getPositions(), constant(tiling.getChannelVectors())});
+  limits.push_back({tiles.rowBlocks * tiles.pixelBlocks, constant(1)});
+  return limits;
+}
+
+std::optional<bool> freestone::codegen::areAlongChannels(tile::ProgramOp program) {
+  if (!program.getTiling<tile::WindowTilingAttr>().getChannelVectors())
+    return false;
+  bool isKnown = true;
+  for (auto [size, most] : getLimits(program)) {
+    if (!size.isConstant() || !most.isConstant())
+      isKnown = false;
+    else if (*size.asConstant() > *most.asConstant())
+      return false;
+  }
+  return isKnown ? std::optional(true) : std::nullopt;
+}
+
+void freestone::codegen::emitWindowChoice(func::FuncOp alongChannels, func::FuncOp alongPixels, Emission &emission) {
+  OpBuilder &builder = emission.builder;
+  ValueRange arguments = builder.getBlock()->getArguments();
+  Value holds = arith::ConstantIntOp::create(builder, emission.location, 1, 1);
+  for (auto [size, most] : getLimits(emission.program)) {
+    Value isBelow = arith::CmpIOp::create(builder, emission.location, arith::CmpIPredicate::sle, emission.getSize(size),
+                                          emission.getSize(most));
+    holds = arith::AndIOp::create(builder, emission.location, holds, isBelow);
+  }
+  auto branch = scf::IfOp::create(builder, emission.location, holds, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [function, block] : {std::pair(alongChannels, branch.thenBlock()), {alongPixels, branch.elseBlock()}}) {
+    // Each is optimized alone: within one function, loops of the other take registers. Where loops begin shows.
+    function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+    function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", alignedLoopsAttribute}));
+    builder.setInsertionPointToStart(block);
+    func::CallOp::create(builder, emission.location, function, arguments);
+  }
+}
