@@ -7,7 +7,7 @@ using namespace freestone;
 using namespace freestone::task;
 
 /// Longer sums are not simplified, which takes long.
-static constexpr size_t longest = 16;
+static constexpr unsigned longest = 16;
 
 RunTimeSizes::RunTimeSizes(ArrayRef<Attribute> symbols) : bounds(sym::Interval::size()) {
   for (auto symbol : llvm::map_range(symbols, [](Attribute attribute) { return cast<SymbolAttr>(attribute); })) {
@@ -55,7 +55,7 @@ sym::Expr RunTimeSizes::getGreatest(ArrayRef<sym::Expr> sizes) const {
   // What a run never executes may have negative sizes.
   most.push_back(sym::Expr::constant(first.context(), 0));
   sym::Expr size = sym::Expr::max(most);
-  if (size.terms().size() >= longest)
+  if (size.countTerms(longest) == longest)
     return size;
   auto [found, isNew] = simplified.try_emplace(size);
   if (isNew)
