@@ -142,6 +142,27 @@ void ContractionEmitter::finishPanel(Value sums, const PackedBlock &columns, Val
   emitIf(compare(arith::CmpIPredicate::eq, next, depthBlocks), [&] { emitPanelEpilogue(sums, columns); });
 }
 
+LanePoints ContractionEmitter::getEpiloguePoints(const PackedBlock &columns, Value row, Value column, unsigned lanes,
+                                                 Value mask) {
+  LanePoints at{points.loops, points.outer, points.n, lanes, mask};
+  at.positions.push_back({points.m, emission.add(rows.first, row)});
+  at.positions.push_back({points.n, emission.add(columns.first, column)});
+  if (isPanelled())
+    keepWithinPanel(emission, at, width);
+  return at;
+}
+
+void ContractionEmitter::bringEpilogue(const PackedBlock &columns, Value block) {
+  Value zero = emission.getConstant(0), next = emission.add(block, emission.getConstant(1));
+  emitIf(compare(arith::CmpIPredicate::eq, next, depthBlocks), [&] {
+    LanePoints at = getEpiloguePoints(columns, zero, zero, width, Value());
+    Value count = emission.minimum(rows.count, emission.getConstant(tiles.prefetchRows));
+    emission.forRange(zero, count, 1, [&](Value row) {
+      bringEpilogueRow(emission, form.compute, at, Position{points.m, emission.add(rows.first, row)});
+    });
+  });
+}
+
 void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
   Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
@@ -150,12 +171,8 @@ void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &colum
     auto emitLanes = [&](Value column, unsigned lanes, Value mask) {
       Value sums = vector::LoadOp::create(builder, location, VectorType::get({lanes}, tiles.sumType), accumulators,
                                           emission.add(start, column));
-      LanePoints at{points.loops, points.outer, points.n, lanes, mask};
-      at.positions.push_back({points.m, emission.add(rows.first, row)});
-      at.positions.push_back({points.n, emission.add(columns.first, column)});
-      sums = correctSums(sums, at.positions.back().value);
-      if (isPanelled())
-        keepWithinPanel(emission, at, width);
+      LanePoints at = getEpiloguePoints(columns, row, column, lanes, mask);
+      sums = correctSums(sums, emission.add(columns.first, column));
       Value ahead = emission.minimum(emission.add(row, emission.getConstant(tiles.prefetchRows)), lastRow);
       emitEpilogue(emission, form.compute, convertWidth(builder, location, sums, resultType), at,
                    Position{points.m, emission.add(rows.first, ahead)});

@@ -37,6 +37,8 @@ protected:
   void forPanels(const PackedBlock &at, llvm::function_ref<void(const PackedBlock &columns)> body);
   /// The place of a panel's sums in `accumulators`.
   mlir::Value getSums(const PackedBlock &columns);
+  /// Prefetches what the first rows of a panel's epilogue read and write, before its last block of k.
+  void bringEpilogue(const PackedBlock &columns, mlir::Value block);
   /// The epilogue of a panel, behind its last block of k.
   void finishPanel(mlir::Value sums, const PackedBlock &columns, mlir::Value block);
   /// The scratch index of a panel that stays packed.
@@ -83,6 +85,8 @@ private:
   void groupPanels(mlir::Value rowBlocks);
   mlir::Value emitRun(mlir::Value tile);
   void emitBlock(mlir::Value block);
+  LanePoints getEpiloguePoints(const PackedBlock &columns, mlir::Value row, mlir::Value column, unsigned lanes,
+                               mlir::Value mask);
   void emitPanelEpilogue(mlir::Value panel, const PackedBlock &columns);
   mlir::Value getStep(mlir::Value total, mlir::Value blocks, int64_t unit);
   mlir::Value getEndOfNew();

@@ -32,41 +32,64 @@ static void bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef
   }
 }
 
-void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first, Value value, const LanePoints &points,
-                                      std::optional<Position> ahead) {
-  SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
-  size_t later = llvm::find(computes, first) - computes.begin() + 1;
-  llvm::MapVector<Value, Value> elements;
+/// The points at which the later computes of a program, and the first, have the elements of the first one's points.
+static llvm::DenseMap<Value, LanePoints> getPlaces(ArrayRef<tile::ComputeOp> later, tile::ComputeOp first,
+                                                   const LanePoints &points) {
   llvm::DenseMap<Value, LanePoints> places;
-  elements[first.getResult(0)] = value;
   places[first.getResult(0)] = points;
-  for (tile::ComputeOp compute : ArrayRef(computes).drop_front(later)) {
+  for (tile::ComputeOp compute : later) {
     LanePoints here = points;
     for (Value operand : compute.getInputs())
       if (auto place = places.find(operand); place != places.end()) {
         unsigned rank = cast<graph::TensorType>(operand.getType()).getShape().size();
         here.loops = *tile::getLoopsAt(compute, operand, ArrayRef(place->second.loops).take_front(rank));
       }
+    for (Value result : compute.getResults())
+      places[result] = here;
+  }
+  return places;
+}
+
+static SmallVector<tile::ComputeOp> getLater(Emission &emission, tile::ComputeOp first) {
+  SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
+  return SmallVector<tile::ComputeOp>(llvm::drop_begin(computes, llvm::find(computes, first) - computes.begin() + 1));
+}
+
+void freestone::codegen::bringEpilogueRow(Emission &emission, tile::ComputeOp first, const LanePoints &points,
+                                          const Position &ahead) {
+  SmallVector<tile::ComputeOp> later = getLater(emission, first);
+  llvm::DenseMap<Value, LanePoints> places = getPlaces(later, first, points);
+  for (tile::ComputeOp compute : later)
     for (auto [number, input] : llvm::enumerate(compute.getInputs()))
-      if (ahead && !elements.contains(input) && !compute.getFill(number)) {
-        auto indices = tile::getIndices(compute, number, here.loops);
-        bringCloser(emission, input, emission.getBuffer(input), indices, points, *ahead, /*writes=*/false);
+      if (!places.contains(input) && !compute.getFill(number)) {
+        auto indices = tile::getIndices(compute, number, places.lookup(compute.getResult(0)).loops);
+        bringCloser(emission, input, emission.getBuffer(input), indices, points, ahead, /*writes=*/false);
       }
-    BodyVectorizer body(emission, compute, here);
+  for (auto [number, result] : llvm::enumerate(emission.program.getBody()->getTerminator()->getOperands()))
+    bringCloser(emission, result, emission.getResultBuffer(number),
+                ArrayRef(places.lookup(result).loops)
+                    .take_front(result.getDefiningOp<tile::ComputeOp>().getNumParallel()),
+                points, ahead, /*writes=*/true);
+}
+
+void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first, Value value, const LanePoints &points,
+                                      std::optional<Position> ahead) {
+  SmallVector<tile::ComputeOp> later = getLater(emission, first);
+  llvm::DenseMap<Value, LanePoints> places = getPlaces(later, first, points);
+  if (ahead)
+    bringEpilogueRow(emission, first, points, *ahead);
+  llvm::DenseMap<Value, Value> elements;
+  elements[first.getResult(0)] = value;
+  for (tile::ComputeOp compute : later) {
+    BodyVectorizer body(emission, compute, places.lookup(compute.getResult(0)));
     for (auto [operand, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
       if (Value known = elements.lookup(operand))
         body.set(argument, known);
-    for (auto [result, lanes] : llvm::zip_equal(compute.getResults(), body.getYielded())) {
+    for (auto [result, lanes] : llvm::zip_equal(compute.getResults(), body.getYielded()))
       elements[result] = lanes;
-      places[result] = here;
-    }
   }
   for (auto [number, result] : llvm::enumerate(emission.program.getBody()->getTerminator()->getOperands())) {
     auto compute = result.getDefiningOp<tile::ComputeOp>();
-    if (ahead)
-      bringCloser(emission, result, emission.getResultBuffer(number),
-                  ArrayRef(places.lookup(result).loops).take_front(compute.getNumParallel()), points, *ahead,
-                  /*writes=*/true);
     BodyVectorizer(emission, compute, places.lookup(result))
         .store(elements.lookup(result), cast<graph::TensorType>(result.getType()), emission.getResultBuffer(number));
   }

@@ -12,6 +12,9 @@ namespace freestone::codegen {
 void emitEpilogue(Emission &emission, tile::ComputeOp first, mlir::Value value, const LanePoints &points,
                   std::optional<Position> ahead = {});
 
+/// Prefetches what the epilogue of a compute reads and writes at `ahead`, beside the other positions of `points`.
+void bringEpilogueRow(Emission &emission, tile::ComputeOp first, const LanePoints &points, const Position &ahead);
+
 /// Calls `body(column, lanes, mask)` for the first `count` columns of a panel, of a result with `extent` columns. Two
 /// vectors at a time share what the constants of the body cost. Whole vectors have no mask: without AVX-512, masked
 /// loads and stores are slow. No code is emitted for a rest that no panel has.

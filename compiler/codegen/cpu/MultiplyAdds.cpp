@@ -146,6 +146,8 @@ void MultiplyAddEmitter::emitPanel(const PackedBlock &columns, Value block, Valu
     output = emission.getPointer(accumulators, sums);
     stride = emission.getConstant(width);
   }
+  if (!directStride)
+    bringEpilogue(columns, block);
   Value left = emission.getPointer(packedRows, rowsStart);
   auto call = [&](func::FuncOp function, Value panel, const RowsAhead &ahead) {
     func::CallOp::create(builder, location, function,
