@@ -39,7 +39,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   const Switches &switches = options.switches;
   passes.nest<func::FuncOp>().addPass(graph::createPackBoundary());
   passes.nest<func::FuncOp>().addPass(tile::createSelectBranches({switches.selectBranches, options.target}));
-  passes.addPass(tile::createLiftRegions({switches.append, switches.reverseLoops}));
+  passes.addPass(tile::createLiftRegions({switches.append, switches.reverseLoops, switches.keepStates}));
   OpPassManager &functions = passes.nest<func::FuncOp>();
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;

@@ -9,6 +9,7 @@ struct Switches {
   bool selectBranches = true;
   bool append = true;
   bool reverseLoops = true;
+  bool keepStates = true;
   bool reassociate = true;
   bool inlineProducers = true;
   bool factorSums = true;
@@ -75,7 +76,7 @@ struct Switches {
   static constexpr Switches forLevel(int level) {
     Switches switches;
     if (level == 0)
-      switches.append = switches.reverseLoops = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
+      switches.append = switches.reverseLoops = switches.keepStates = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
       switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
@@ -105,6 +106,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"append", &Switches::append, "appended", "what loops carry becomes longer where it lies, instead of a copy"},
     {"reverse-loops", &Switches::reverseLoops, "reversed",
      "loops go along tensors from their end, instead of along a reversed copy"},
+    {"keep-states", &Switches::keepStates, "kept_states",
+     "what loops collect of carried values before each step stays where it is carried, instead of a copy"},
     {"reassociate", &Switches::reassociate, "reassociated",
      "sums of a product's weighted elements are taken of the other product that these weights have made"},
     {"inline", &Switches::inlineProducers, "inlined", "computes that only map elements go into their consumers"},

@@ -391,10 +391,12 @@ FailureOr<Tensors> Activation::evaluate(tile::LoopOp op) {
       return failure();
     if (op.getCondition())
       goesOn = *results->front().data<int64_t>();
+    for (auto [index, list] : llvm::enumerate(collected)) {
+      std::optional<unsigned> before = op.getCarriedBefore(index);
+      list.push_back(before ? carried[*before] : (*results)[op.getCollectedResult(index)]);
+    }
     for (auto [index, value] : llvm::enumerate(carried))
       value = (*results)[op.getNextCarried(index)];
-    for (auto [index, list] : llvm::enumerate(collected))
-      list.push_back((*results)[op.getCollectedResult(index)]);
   }
   for (Tensors &list : collected) {
     // Iterations that are left out leave their slices undefined.

@@ -21,7 +21,8 @@ bool isMadeInside(Value value) {
   if (!loop)
     return isa_and_nonnull<tile::BranchOp>(op);
   int64_t collected = static_cast<int64_t>(cast<OpResult>(value).getResultNumber()) - loop.getCarried().size();
-  return loop.getTrips() && collected >= 0 && !llvm::is_contained(loop.getCollectedAs(), collected);
+  return loop.getTrips() && collected >= 0 && !llvm::is_contained(loop.getCollectedAs(), collected) &&
+         !loop.getCarriedBefore(collected);
 }
 
 /// Whether the value is computed for this use alone.

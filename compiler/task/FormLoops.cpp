@@ -26,11 +26,11 @@ Value PhaseFormer::addView(Value source, Type type, sym::ExprAttr step, int64_t 
   return view;
 }
 
-/// All slices but the first.
-Value PhaseFormer::addTail(Value source, Type type, Type slice, Location location) {
+/// All slices from number `first` on, as many as the type has.
+Value PhaseFormer::addSlices(Value source, Type type, Type slice, int64_t first, Location location) {
   OpBuilder::InsertionGuard guard(builder);
   setToDeclarations();
-  auto view = ViewOp::create(builder, location, type, source, IntegerAttr(), IntegerAttr(), /*shift=*/1, /*rotate=*/0,
+  auto view = ViewOp::create(builder, location, type, source, IntegerAttr(), IntegerAttr(), first, /*rotate=*/0,
                              getBytes(slice));
   lastDeclared = view;
   return view;
@@ -55,8 +55,8 @@ static Type stack(Type slice, sym::Expr count) {
 }
 
 /// Carried values have two slices of memory in turns, as large as they become; one where the body updates them in place, or
-/// only makes them longer. Those that are collected have a slice of what is collected, whose memory begins with the first
-/// value.
+/// only makes them longer. Those that are collected, as they are before or behind each iteration, have a slice of memory
+/// for each, which begins with the first value.
 void PhaseFormer::placeCarried(tile::LoopOp loop) {
   Location location = loop.getLoc();
   LoopMemory memory{numFollowed++, {}, {}, {}};
@@ -85,8 +85,8 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
   if (Value condition = loop.getCondition())
     placeInTurns(condition, condition.getType(), condition.getType(), condition.getType());
   for (auto [index, first] : llvm::enumerate(loop.getCarried())) {
-    std::optional<unsigned> collected = loop.getCollectedAs(index);
-    if (!collected) {
+    std::optional<unsigned> collected = loop.getCollectedAs(index), before = loop.getCollectedBeforeAs(index);
+    if (!collected && !before) {
       Value then = next[loop.getNextCarried(index)];
       buffers[loop.getResult(index)] = placeInTurns(
           first, body.getArgumentTypes()[index], then.getType(), loop.getResultTypes()[index],
@@ -97,9 +97,15 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
       buffers[getMemory(first)] = buffer;
       memory.read.push_back(addView(buffer, type, getBytes(type), memory.number, 0, 0, location));
       memory.written.push_back(addView(buffer, type, getBytes(type), memory.number, 1, 0, location));
-      memory.collected[*collected] = memory.written.back();
-      Value all = loop.getResult(states + *collected);
-      buffers[all] = addTail(buffer, all.getType(), type, location);
+      auto placeAll = [&](unsigned number, ArrayRef<Value> slices, int64_t first) {
+        memory.collected[number] = slices.back();
+        Value all = loop.getResult(states + number);
+        buffers[all] = addSlices(buffer, all.getType(), type, first, location);
+      };
+      if (before)
+        placeAll(*before, memory.read, /*first=*/0);
+      if (collected)
+        placeAll(*collected, memory.written, /*first=*/1);
       buffers[loop.getResult(index)] = memory.read.back();
     }
   }
@@ -162,8 +168,8 @@ LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
   for (size_t index = 0; index < states; ++index)
     buffers[getMemory(returned[loop.getNextCarried(index)])] = memory.written[index + isOpen];
   for (auto [index, view] : llvm::enumerate(memory.collected)) {
-    Value value = returned[loop.getCollectedResult(index)];
     if (!view) {
+      Value value = returned[loop.getCollectedResult(index)];
       FailureOr<Value> buffer = bufferOf(loop.getResult(states + index));
       view = addView(*buffer, value.getType(), getBytes(value.getType()), memory.number, 0, 0, location);
       buffers[getMemory(value)] = view;

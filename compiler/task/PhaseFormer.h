@@ -46,7 +46,7 @@ private:
                       int64_t rotate, mlir::Location location, bool isTurn = false);
   mlir::Value addReversedView(mlir::Value source, mlir::Type slice, sym::Expr trips, int64_t loop,
                               mlir::Location location);
-  mlir::Value addTail(mlir::Value source, mlir::Type type, mlir::Type slice, mlir::Location location);
+  mlir::Value addSlices(mlir::Value source, mlir::Type type, mlir::Type slice, int64_t first, mlir::Location location);
   llvm::SmallVector<mlir::Attribute> accesses(mlir::ArrayAttr planned,
                                               llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes);
 

@@ -29,13 +29,13 @@ namespace {
 /// Lifts the regions of one function.
 class Lifter {
 public:
-  Lifter(func::FuncOp function, SymbolTable &functions, bool appends, bool reverses)
-      : function(function), functions(functions), appends(appends), reverses(reverses) {}
+  Lifter(func::FuncOp function, SymbolTable &functions, bool appends, bool reverses, bool keepsStates)
+      : function(function), functions(functions), appends(appends), reverses(reverses), keepsStates(keepsStates) {}
 
   /// Adds the bodies to `lifted`.
   LogicalResult run();
   SmallVector<func::FuncOp> lifted;
-  int64_t appended = 0, reversed = 0;
+  int64_t appended = 0, reversed = 0, keptStates = 0;
 
 private:
   LogicalResult lift(graph::IfOp op);
@@ -44,6 +44,7 @@ private:
   bool isFree(Value value);
   bool staysInPlace(Value value);
   SmallVector<int64_t> takeReversed(graph::ScanOp op);
+  DenseI64ArrayAttr leaveOutStates(graph::ScanOp op, ArrayRef<int64_t> collectedAs);
   void hoistInvariants(Operation *loop);
   Value makeAgain(OpBuilder &builder, Value value, IRMapping &mapping);
   SmallVector<Value> captureOnly(MutableArrayRef<Region> regions);
@@ -51,7 +52,7 @@ private:
 
   func::FuncOp function;
   SymbolTable &functions;
-  bool appends, reverses;
+  bool appends, reverses, keepsStates;
   /// Of the operation that is lifted.
   DenseMap<Value, bool> knownFree;
 };
@@ -98,16 +99,30 @@ Value Lifter::makeAgain(OpBuilder &builder, Value value, IRMapping &mapping) {
   return mapping.lookup(value);
 }
 
-/// The values that regions take from outside. What is free is made within.
+/// Whether a value repeats another one for maps of elements alone, which read that one instead.
+static bool isRepetition(Value value) {
+  return value.getDefiningOp<graph::BroadcastOp>() && llvm::all_of(value.getUsers(), [](Operation *user) {
+           return isa<graph::UnaryOp, graph::BinaryOp, graph::CompareOp, graph::SelectOp>(user);
+         });
+}
+
+/// The values that regions take from outside. What is free is made within, and so are repetitions.
 SmallVector<Value> Lifter::captureOnly(MutableArrayRef<Region> regions) {
   for (Region &region : regions) {
     llvm::SetVector<Value> used;
     getUsedValuesDefinedAbove(region, used);
     OpBuilder builder(&region.front(), region.front().begin());
     IRMapping mapping;
-    for (Value value : used)
-      if (isFree(value))
+    for (Value value : used) {
+      if (isFree(value)) {
         replaceAllUsesInRegionWith(value, makeAgain(builder, value, mapping), region);
+      } else if (isRepetition(value)) {
+        Operation *repetition = value.getDefiningOp();
+        replaceAllUsesInRegionWith(value, builder.clone(*repetition)->getResult(0), region);
+        if (repetition->use_empty())
+          repetition->erase();
+      }
+    }
   }
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(regions, captured);
@@ -191,7 +206,8 @@ static SmallVector<int64_t> yieldOnce(Operation *yield, unsigned first, ValueRan
 static void markCarried(func::FuncOp body, LoopOp loop) {
   for (unsigned index = 0; index < loop.getCarried().size(); ++index) {
     unsigned next = loop.getNextCarried(index);
-    if (loop.getCollectedAs(index) || body.getArgumentTypes()[index] != body.getResultTypes()[next])
+    if (loop.getCollectedAs(index) || loop.getCollectedBeforeAs(index) ||
+        body.getArgumentTypes()[index] != body.getResultTypes()[next])
       continue;
     auto number = IntegerAttr::get(IntegerType::get(loop.getContext(), 64), index);
     body.setArgAttr(index, carriedAttr, number);
@@ -228,6 +244,31 @@ SmallVector<int64_t> Lifter::takeReversed(graph::ScanOp op) {
   return numbers;
 }
 
+/// Lets the body of a scan no longer yield, as collected, carried values as it finds them: these lie beside the next
+/// ones. Returns the number of the carried value for each of the collected ones, or -1.
+DenseI64ArrayAttr Lifter::leaveOutStates(graph::ScanOp op, ArrayRef<int64_t> collectedAs) {
+  Block &block = op.getBody().front();
+  Operation *yield = block.getTerminator();
+  SmallVector<Value> yielded(yield->getOperands());
+  size_t first = yielded.size() - op.getNumCollected();
+  SmallVector<Value> kept(ArrayRef(yielded).take_front(first));
+  SmallVector<int64_t> numbers;
+  for (auto [index, value] : llvm::enumerate(ArrayRef(yielded).drop_front(first))) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    bool isState = keepsStates && argument && argument.getOwner() == &block &&
+                   argument.getArgNumber() < op.getCarried().size() &&
+                   !llvm::is_contained(numbers, argument.getArgNumber()) && !llvm::is_contained(collectedAs, index);
+    numbers.push_back(isState ? int64_t(argument.getArgNumber()) : -1);
+    if (!isState)
+      kept.push_back(value);
+  }
+  if (kept.size() == yielded.size())
+    return {};
+  yield->setOperands(kept);
+  keptStates += yielded.size() - kept.size();
+  return DenseI64ArrayAttr::get(op.getContext(), numbers);
+}
+
 LogicalResult Lifter::lift(graph::ScanOp op) {
   size_t states = op.getCarried().size();
   Block &block = op.getBody().front();
@@ -237,13 +278,14 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
     return failure();
   hoistInvariants(op);
   SmallVector<int64_t> collectedAs = yieldOnce(block.getTerminator(), 0, op.getCarried());
+  DenseI64ArrayAttr collectedBefore = leaveOutStates(op, collectedAs);
   SmallVector<Value> captured = captureOnly(op->getRegions());
   Expr trips = graph::getShape(op.getScanned().front())[0];
   SmallVector<int64_t> turned = takeReversed(op);
   OpBuilder builder(op);
   auto loop = LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(),
                              sym::ExprAttr(), Value(), op.getCarried(), op.getScanned(), captured,
-                             builder.getDenseI64ArrayAttr(collectedAs));
+                             builder.getDenseI64ArrayAttr(collectedAs), collectedBefore);
   if (!turned.empty())
     loop->setAttr(reversedAttr, builder.getDenseI64ArrayAttr(turned));
   markCarried(lifted.back(), loop);
@@ -349,7 +391,8 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   sym::ExprAttr slices = countsCollected && !trips ? (trip->getExpr() + 2).attr() : sym::ExprAttr();
   auto loop = LoopOp::create(builder, op.getLoc(), types, makeBody(op.getBody(), captured),
                              trips ? trips->attr() : sym::ExprAttr(), slices, isOpen ? op.getCondition() : Value(),
-                             carried, ValueRange(), captured, builder.getDenseI64ArrayAttr(collectedAs));
+                             carried, ValueRange(), captured, builder.getDenseI64ArrayAttr(collectedAs),
+                             DenseI64ArrayAttr());
   markCarried(lifted.back(), loop);
   for (auto [index, size] : llvm::enumerate(sizes))
     if (size.behind)
@@ -395,12 +438,13 @@ public:
       func::FuncOp function = waiting.pop_back_val();
       if (function.isExternal())
         continue;
-      Lifter lifter(function, functions, append, reverse);
+      Lifter lifter(function, functions, append, reverse, keepStates);
       if (failed(lifter.run()))
         return signalPassFailure();
       count(getOperation(), "bodies", lifter.lifted.size());
       count(getOperation(), "appended", lifter.appended);
       count(getOperation(), "reversed", lifter.reversed);
+      count(getOperation(), "kept_states", lifter.keptStates);
       llvm::append_range(waiting, lifter.lifted);
     }
   }

@@ -38,8 +38,9 @@ def LiftRegions : TilePass<"tile-lift-regions", "::mlir::ModuleOp"> {
     an iteration or a side of a branch determines are bound by opaques that copy a scalar: the number of the iteration,
     or a size that is carried or returned. Those without a limit have no `bound`. What is carried and
     becomes longer at its end is appended to where it lies (`appendCarried`; not with `append=false`). What is reversed
-    for a scan is gone along from its last slice instead: `tile.reversed` on the loop numbers these tensors. Counts
-    `bodies`, `appended` and `reversed`.
+    for a scan is gone along from its last slice instead: `tile.reversed` on the loop numbers these tensors. What a scan
+    collects of carried values as its steps find them lies beside the next ones, and is returned by no step. Counts
+    `bodies`, `appended`, `reversed` and `kept_states`.
     ```mlir
     %last = graph.scan carry %h over %x { ^bb0(%state, %slice): … }
     // →
@@ -47,7 +48,9 @@ def LiftRegions : TilePass<"tile-lift-regions", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"append", "append", "bool", "true", "Let what loops carry become longer where it lies">,
-                 Option<"reverse", "reverse", "bool", "true", "Go along tensors from their end instead of reversing them">];
+                 Option<"reverse", "reverse", "bool", "true", "Go along tensors from their end instead of reversing them">,
+                 Option<"keepStates", "keep-states", "bool", "true",
+                        "Let carried values that are collected as steps find them stay where they are carried">];
 }
 
 def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {

@@ -6,7 +6,8 @@ scan whose slices are factors as they are, transposed, and with each other. With
 leaves them, and the numbers are the same but for rounding. An LSTM and a GRU whose gates are put into ONNX's order from
 another one, in weights that are inputs, as exporters write it; with `--disable block-orders` they are. The weights of
 states are packed once for all steps; with `--disable pack-in-loops` in each. An LSTM that goes backwards reads from the
-end; with `--disable reverse-loops` a reversed copy.
+end; with `--disable reverse-loops` a reversed copy. States as steps find them are read where they are carried; with
+`--disable keep-states` from a copy.
 """
 
 import json
@@ -22,7 +23,7 @@ import numpy as np
 import onnx
 
 COUNTERS = {"scan-products": "scan_products", "block-orders": "block_orders", "pack-in-loops": "packed_in_loops",
-            "reverse-loops": "reversed"}
+            "reverse-loops": "reversed", "keep-states": "kept_states"}
 
 FACTORS = """<ir_version: 9, opset_import: ["": 20]>
 factors (float[t, b, 4] x, float[4, 6] w, float[b, 4] y) => (float[b, 6] last, float[t, b, b] squares) {
@@ -31,6 +32,20 @@ factors (float[t, b, 4] x, float[4, 6] w, float[b, 4] y) => (float[b, 6] last, f
     e = Exp(s) m = Mul(e, y) p = MatMul(m, w) a = Add(h, p) n = Tanh(a)
     r = Transpose<perm = [1, 0]>(s) q = MatMul(m, r)
   }>(zeros, x)
+}"""
+
+
+FOUND = """<ir_version: 9, opset_import: ["": 20]>
+found (float[t, b, 4] x, float[b, 4] h, float[b, 4] c) => (float[b, 4] last, float[t, b, 4] hs, float[t, b, 4] ys, float[t, b, 4] cs, float[t, b, 4] turned) {
+  last, cell, hs, ys, cs = Scan<num_scan_inputs = 1, body = step (float[b, 4] h, float[b, 4] c, float[b, 4] s)
+      => (float[b, 4] n, float[b, 4] d, float[b, 4] f, float[b, 4] y, float[b, 4] g) {
+    a = Add(h, s) n = Tanh(a) d = Add(c, n) y = Identity(n) f = Identity(h) g = Identity(c)
+  }>(h, c, x)
+  front = Constant<value = int64[1] {-1}>() end = Constant<value = int64[1] {-2147483648}>() axis = Constant<value = int64[1] {0}>()
+  back = Slice(cs, front, end, axis, front)
+  other, turned = Scan<num_scan_inputs = 1, body = again (float[b, 4] e, float[b, 4] s) => (float[b, 4] n, float[b, 4] y) {
+    n = Sub(e, s) y = Identity(n)
+  }>(h, back)
 }"""
 
 
@@ -80,6 +95,10 @@ def feeds_of_factors(steps, batch):
     return {"x": drawn(steps, batch, 4) / 2, "w": drawn(4, 6), "y": drawn(batch, 4)}
 
 
+def feeds_of_found(steps, batch):
+    return {"x": drawn(steps, batch, 4), "h": drawn(batch, 4), "c": drawn(batch, 4)}
+
+
 def feeds_of_gates(gates):
     weights = {"w": drawn(gates * 8, 4), "r": drawn(gates * 8, 8) / 2, "wb": drawn(gates * 8), "rb": -drawn(gates * 8)}
     return lambda steps, batch: {"x": drawn(steps, batch, 4), **weights}
@@ -118,6 +137,7 @@ def main():
     check(folder, gated("LSTM", [(0, 1), (3, 4), (1, 3)], 4), "block-orders", 4, feeds_of_gates(4))
     check(folder, gated("LSTM", [(0, 4)], 4), "pack-in-loops", 1, feeds_of_gates(4))
     check(folder, gated("LSTM", [(0, 4)], 4, "reverse"), "reverse-loops", 1, feeds_of_gates(4))
+    check(folder, onnx.parser.parse_model(FOUND), "keep-states", 2, feeds_of_found)
     check(folder, gated("GRU", [(1, 2), (0, 1), (2, 3)], 3), "block-orders", 4, feeds_of_gates(3))
 
 

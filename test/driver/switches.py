@@ -81,7 +81,7 @@ OF_SIDES = {"select-branches"}
 OF_KEPT = {"keep-operands"}
 # test/codegen/decoders.py tests that of what loops carry, scans.py those of what they go along, of gates
 # and of what they multiply by, iterations.py those of their order.
-OF_LOOPS = {"append", "scan-products", "overlap-iterations", "double-buffer", "block-orders", "pack-in-loops", "reverse-loops"}
+OF_LOOPS = {"append", "scan-products", "overlap-iterations", "double-buffer", "block-orders", "pack-in-loops", "reverse-loops", "keep-states"}
 # test/codegen/convolutions.py tests those of single taps, of weights that are inputs, and of windows whose rows share
 # elements.
 OF_PICTURES = {"pictures-in-place", "pack-in-runs", "share-rows"}

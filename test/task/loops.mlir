@@ -48,6 +48,36 @@ func.func @scanned(%x: !graph.tensor<[t, n], f32> {graph.name = "x"}, %h: !graph
   return %r#1, %r#2 : !graph.tensor<[n], f32>, !graph.tensor<[t, n], f32>
 }
 
+// Carried values that are collected as iterations find them lie one behind the other: those found are all but the last.
+// CHECK-LABEL: task.program @found {{.*}}task.order = "proved"
+// CHECK:         %[[H:.*]] = task.buffer arena {{.*}}: !graph.tensor<[t + 1, n], f32>
+// CHECK-NEXT:    %[[OLD:.*]] = task.view %[[H]] loop 0 step 4*n :
+// CHECK-NEXT:    %[[NEW:.*]] = task.view %[[H]] loop 0 shift 1 step 4*n :
+// CHECK-NEXT:    %[[FOUND:.*]] = task.view %[[H]] step 4*n : {{.*}} -> !graph.tensor<[t, n], f32>
+// CHECK-NEXT:    %[[ALL:.*]] = task.view %[[H]] shift 1 step 4*n : {{.*}} -> !graph.tensor<[t, n], f32>
+// CHECK:         task.loop 0 "loop" trips t
+// CHECK-NEXT:      task.phase
+// CHECK-NEXT:        task.space @{{.*}}(%[[OLD]], %{{.*}}) to (%[[NEW]])
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK:           task.space @{{.*}}(%[[FOUND]])
+// CHECK:           task.space @{{.*}}(%[[ALL]])
+func.func private @step(%h: !graph.tensor<[n], f32>, %x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> {
+  %sum = tile.compute [n] [parallel] ins(%h : affine_map<(d0) -> (d0)>, %x : affine_map<(d0) -> (d0)>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[n], f32>, !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+  return %sum : !graph.tensor<[n], f32>
+}
+func.func @found(%x: !graph.tensor<[t, n], f32> {graph.name = "x"}, %h: !graph.tensor<[n], f32> {graph.name = "h"})
+    -> (!graph.tensor<[t, n], f32> {graph.name = "found"}, !graph.tensor<[t, n], f32> {graph.name = "all"}) {
+  %r:3 = tile.loop @step trips t carry(%h) as [1] before [0, -1] over(%x)
+      : (!graph.tensor<[n], f32>, !graph.tensor<[t, n], f32>)
+      -> (!graph.tensor<[n], f32>, !graph.tensor<[t, n], f32>, !graph.tensor<[t, n], f32>)
+  return %r#1, %r#2 : !graph.tensor<[t, n], f32>, !graph.tensor<[t, n], f32>
+}
+
 // Both sides of a branch write its result. What one side waits for is no wait of the other, nor of what follows. The
 // condition lives until all workers have read it.
 // CHECK-LABEL: task.program @chosen

@@ -106,3 +106,24 @@ func.func @random_bits(%word: i32, %i: index) {
   %r = tile.random_bits[%word, %word] at %i : i32
   return
 }
+
+// -----
+
+func.func private @body(%h: !graph.tensor<[n], f32>, %x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+func.func @found_twice(%x: !graph.tensor<[t, n], f32>, %h: !graph.tensor<[n], f32>) -> !graph.tensor<[t, n], f32> {
+  // expected-error @+1 {{collects no carried value number 0 before iterations, or more than once}}
+  %r:3 = tile.loop @body trips t carry(%h) as [-1] before [0, 0] over(%x)
+      : (!graph.tensor<[n], f32>, !graph.tensor<[t, n], f32>)
+      -> (!graph.tensor<[n], f32>, !graph.tensor<[t, n], f32>, !graph.tensor<[t, n], f32>)
+  return %r#1 : !graph.tensor<[t, n], f32>
+}
+
+// -----
+
+func.func private @body(%h: !graph.tensor<[n], f32>, %x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+func.func @found_none(%x: !graph.tensor<[t, n], f32>, %h: !graph.tensor<[n], f32>) -> !graph.tensor<[t, n], f32> {
+  // expected-error @+1 {{needs to say of each collected value whether it is carried}}
+  %r:2 = tile.loop @body trips t carry(%h) as [-1] before [] over(%x)
+      : (!graph.tensor<[n], f32>, !graph.tensor<[t, n], f32>) -> (!graph.tensor<[n], f32>, !graph.tensor<[t, n], f32>)
+  return %r#1 : !graph.tensor<[t, n], f32>
+}

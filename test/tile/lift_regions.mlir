@@ -1,6 +1,7 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions)' --split-input-file | FileCheck %s
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions{append=false})' --split-input-file | FileCheck %s --check-prefix=COPIED
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions{reverse=false})' --split-input-file | FileCheck %s --check-prefix=PLAIN
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions{keep-states=false})' --split-input-file | FileCheck %s --check-prefix=RETURNED
 
 // What is carried and collected is returned once. Work on weights moves into the body, other work that does not depend
 // on the iteration out of the loop.
@@ -247,4 +248,35 @@ func.func @left(%x: !graph.tensor<[4, 8], f32>, %h: !graph.tensor<[8], f32>, %y:
     graph.yield %next : !graph.tensor<[8], f32>
   } -> !graph.tensor<[8], f32>
   return %last : !graph.tensor<[8], f32>
+}
+
+// -----
+
+// What is collected of a carried value before each step lies beside the next ones, once, and no step returns it. What maps
+// repeat is repeated within the loop, where they read it; what a product reads is not.
+// CHECK:       tile.counters = {bodies = 1 : i64, kept_states = 1 : i64}
+// CHECK-LABEL: func.func @found
+// CHECK-NOT:     graph.broadcast %arg2
+// CHECK:         %[[FACTOR:.*]] = graph.broadcast %arg3
+// CHECK:         tile.loop @found_body trips t carry(%arg1) as [1] before [0, -1, -1] over(%arg0) with(%{{.*}})
+// CHECK:       func.func private @found_body(%[[STATE:[a-z0-9]*]]: !graph.tensor<[n, 8], f32>, %{{.*}}: !graph.tensor<[n, 8], f32>, %[[B:[a-z0-9]*]]: !graph.tensor<[8], f32>, %{{.*}}: !graph.tensor<[8, 8], f32>)
+// CHECK:         %[[BIAS:.*]] = graph.broadcast %[[B]]
+// CHECK:         graph.binary add %{{.*}}, %[[BIAS]]
+// CHECK:         return %[[NEXT:.*]], %[[STATE]] :
+// RETURNED-LABEL: func.func @found
+// RETURNED:         tile.loop @found_body trips t carry(%arg1) as [1] over
+// RETURNED:       func.func private @found_body(%[[STATE:[a-z0-9]*]]: !graph.tensor<[n, 8], f32>
+// RETURNED:         return %[[STATE]], %{{.*}}, %[[STATE]] :
+func.func @found(%x: !graph.tensor<[t, n, 8], f32>, %h: !graph.tensor<[n, 8], f32>, %b: !graph.tensor<[8], f32>, %w: !graph.tensor<[8], f32>)
+    -> (!graph.tensor<[t, n, 8], f32>, !graph.tensor<[t, n, 8], f32>, !graph.tensor<[t, n, 8], f32>) {
+  %last, %found, %next, %again = graph.scan carry %h : !graph.tensor<[n, 8], f32> over %x : !graph.tensor<[t, n, 8], f32> {
+  ^bb0(%state: !graph.tensor<[n, 8], f32>, %slice: !graph.tensor<[n, 8], f32>):
+    %bias = graph.broadcast %b dims [1] : <[8], f32> -> <[n, 8], f32>
+    %factor = graph.broadcast %w dims [0] : <[8], f32> -> <[8, 8], f32>
+    %product = graph.contract %state, %factor batch [] x [] contract [1] x [0] : !graph.tensor<[n, 8], f32>, !graph.tensor<[8, 8], f32>
+    %sum = graph.binary add %product, %slice : !graph.tensor<[n, 8], f32>
+    %then = graph.binary add %sum, %bias : !graph.tensor<[n, 8], f32>
+    graph.yield %then, %state, %then, %state : !graph.tensor<[n, 8], f32>, !graph.tensor<[n, 8], f32>, !graph.tensor<[n, 8], f32>, !graph.tensor<[n, 8], f32>
+  } -> !graph.tensor<[n, 8], f32>, !graph.tensor<[t, n, 8], f32>, !graph.tensor<[t, n, 8], f32>, !graph.tensor<[t, n, 8], f32>
+  return %found, %next, %again : !graph.tensor<[t, n, 8], f32>, !graph.tensor<[t, n, 8], f32>, !graph.tensor<[t, n, 8], f32>
 }

@@ -56,8 +56,15 @@ static LogicalResult requireBody(Operation *op, SymbolTableCollection &tables, F
 static graph::TensorType typeOf(Value value) { return cast<graph::TensorType>(value.getType()); }
 
 unsigned LoopOp::getCollectedResult(unsigned collected) {
-  ArrayRef<int64_t> places = getCollectedAs();
-  return (getCondition() ? 1 : 0) + llvm::count(places, -1) + collected;
+  unsigned returned = llvm::count_if(llvm::seq(collected), [&](unsigned other) { return !getCarriedBefore(other); });
+  return (getCondition() ? 1 : 0) + llvm::count(getCollectedAs(), -1) + returned;
+}
+
+std::optional<unsigned> LoopOp::getCollectedBeforeAs(unsigned carried) {
+  for (unsigned collected : llvm::seq(getNumCollected()))
+    if (getCarriedBefore(collected) == carried)
+      return collected;
+  return std::nullopt;
 }
 
 unsigned LoopOp::getNextCarried(unsigned carried) {
@@ -86,6 +93,13 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &tables) {
     if (number < 0)
       results.push_back(value.getType());
   }
+  if (std::optional<ArrayRef<int64_t>> before = getCollectedBefore()) {
+    if (before->size() != getNumCollected())
+      return emitOpError("needs to say of each collected value whether it is carried");
+    for (auto [index, number] : llvm::enumerate(*before))
+      if (number >= static_cast<int64_t>(getCarried().size()) || (number >= 0 && getCollectedBeforeAs(number) != index))
+        return emitOpError("collects no carried value number ") << number << " before iterations, or more than once";
+  }
   // Sizes of carried values may follow the iterations.
   size_t resizedResults = results.size();
   for (auto [value, last] : llvm::zip(getCarried(), getResults()))
@@ -97,10 +111,15 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &tables) {
     arguments.push_back(getSlice(typeOf(scanned)));
   }
   llvm::append_range(arguments, getCaptured().getTypes());
-  for (Value collected : getResults().drop_front(getCarried().size())) {
+  for (auto [index, collected] : llvm::enumerate(getResults().drop_front(getCarried().size()))) {
     if (!hasTrips(typeOf(collected)))
       return emitOpError("collects ") << collected.getType() << ", which has not one slice for each iteration";
-    results.push_back(getSlice(typeOf(collected)));
+    graph::TensorType slice = getSlice(typeOf(collected));
+    std::optional<unsigned> carried = getCarriedBefore(index);
+    if (!carried)
+      results.push_back(slice);
+    else if (slice != getCarried()[*carried].getType())
+      return emitOpError("collects ") << slice << " of the carried " << getCarried()[*carried].getType();
   }
   return requireBody(*this, tables, getBodyAttr(), arguments, results, getCarried().size(), resizedResults);
 }

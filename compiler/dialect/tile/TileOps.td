@@ -318,7 +318,9 @@ def Tile_LoopOp : Tile_Op<"loop", [AttrSizedOperandSegments, DeclareOpInterfaceM
     every collected value along a new first dimension. `trips` is the number of iterations; with a condition, a bool of
     rank 0, they end earlier where it is false, and the body returns the next condition first. What is scanned or
     collected has `trips` slices; those of iterations that were left out are undefined. `collected_as` gives, for each carried value, the number of the
-    collected value that it is, or -1; the body returns these once, as collected.
+    collected value that it is, or -1; the body returns these once, as collected. `collected_before` gives, for each
+    collected value, the number of the carried value that it is as each iteration finds it, or -1; the body does not
+    return these.
     ```mlir
     %last, %all = tile.loop @body trips t carry(%h) as [0] over(%x) with(%w)
         : (!graph.tensor<[8], f32>, !graph.tensor<[t, 8], f32>, !graph.tensor<[8, 8], f32>)
@@ -331,11 +333,12 @@ def Tile_LoopOp : Tile_Op<"loop", [AttrSizedOperandSegments, DeclareOpInterfaceM
   let arguments = (ins FlatSymbolRefAttr:$body, OptionalAttr<Sym_ExprAttr>:$trips,
                        OptionalAttr<Sym_ExprAttr>:$slices, Optional<Graph_Tensor>:$condition,
                        Variadic<Graph_Tensor>:$carried, Variadic<Graph_Tensor>:$scanned,
-                       Variadic<Graph_Tensor>:$captured, DenseI64ArrayAttr:$collected_as);
+                       Variadic<Graph_Tensor>:$captured, DenseI64ArrayAttr:$collected_as,
+                       OptionalAttr<DenseI64ArrayAttr>:$collected_before);
   let results = (outs Variadic<Graph_Tensor>:$results);
   let assemblyFormat = [{
     $body (`trips` custom<Trips>($trips)^)? (`slices` custom<Trips>($slices)^)? (`while` $condition^)?
-    (`carry` `(` $carried^ `)` `as` $collected_as)?
+    (`carry` `(` $carried^ `)` `as` $collected_as (`before` $collected_before^)?)?
     (`over` `(` $scanned^ `)`)? (`with` `(` $captured^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
@@ -345,9 +348,16 @@ def Tile_LoopOp : Tile_Op<"loop", [AttrSizedOperandSegments, DeclareOpInterfaceM
       int64_t number = getCollectedAs()[carried];
       return number < 0 ? std::nullopt : std::optional<unsigned>(number);
     }
+    /// The carried value that a collected one is as each iteration finds it.
+    std::optional<unsigned> getCarriedBefore(unsigned collected) {
+      int64_t number = getCollectedBefore() ? (*getCollectedBefore())[collected] : -1;
+      return number < 0 ? std::nullopt : std::optional<unsigned>(number);
+    }
+    /// The collected value that a carried one is as each iteration finds it.
+    std::optional<unsigned> getCollectedBeforeAs(unsigned carried);
     /// The slices that what is collected needs memory for.
     ::freestone::sym::Expr getMostCollected() { return (getTrips() ? *getTrips() : *getSlices()).getExpr(); }
-    /// The result of the body that is the next condition, the next carried value, or what is collected.
+    /// The result of the body that is the next carried value, or what is collected, if the body returns that.
     unsigned getNextCarried(unsigned carried);
     unsigned getCollectedResult(unsigned collected);
   }];
