@@ -110,8 +110,9 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(tile::createChooseTiles(
       {options.target, switches.weightGradients, switches.transformFilters, switches.channelsApart, switches.skipTaps,
        switches.windows, switches.shareRows, switches.channelVectors, switches.dotProducts, switches.pairProducts,
-       switches.keepPacked, switches.streamColumns, switches.innerProducts, switches.sumBlocks, switches.construct, switches.sideBySide, switches.transpositions,
-       switches.narrowLanes, switches.segments, switches.rowsAcross, switches.variants}));
+       switches.keepPacked, switches.streamColumns, switches.innerProducts, switches.sumBlocks, switches.construct,
+       switches.sideBySide, switches.transpositions, switches.narrowLanes, switches.segments, switches.partsOfRows,
+       switches.rowsAcross, switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
   if (options.pipeline)

@@ -55,6 +55,7 @@ struct Switches {
   bool narrowLanes = true;
   bool segments = true;
   bool rowsAcross = true;
+  bool partsOfRows = true;
   bool variants = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
@@ -82,7 +83,7 @@ struct Switches {
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.windows = switches.shareRows = switches.channelVectors = switches.dotProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
-          switches.transpositions = switches.narrowLanes = switches.segments = switches.rowsAcross = switches.variants =
+          switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overlapIterations = switches.doubleBuffer = switches.overwriteOperands =
           switches.selectBranches = switches.integerProducts = switches.scanProducts = switches.blockOrders =
@@ -189,6 +190,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "vectors of elements below 32 bits hold as many of them as fill a register"},
     {"segments", &Switches::segments, "segments",
      "columns are computed in segments within which no operand begins or ends"},
+    {"parts-of-rows", &Switches::partsOfRows, "parts_of_rows",
+     "tiles of maps are parts of rows where few elements take long, such as those of gates"},
     {"rows-across", &Switches::rowsAcross, "rows_across",
      "rows whose neighbours in memory belong to neighbouring rows are copied, transposed in registers, before passes over "
      "them"},

@@ -20,6 +20,12 @@ namespace freestone::tile {
 using namespace mlir;
 using namespace freestone;
 
+/// Whether tiles of a map's elements are parts of rows.
+static bool isPartOfRow(tile::ProgramOp program, tile::MapTilingAttr map) {
+  tile::ComputeOp first = program.getComputes().front();
+  return first.getNumParallel() > 1 && map.getColumns() != first.getExtents()[first.getNumParallel() - 1];
+}
+
 namespace {
 
 struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
@@ -51,7 +57,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (Attribute tiling = chooseWithKernel(program, device, nullptr))
       return tiling;
     FailureOr<Attribute> tiling =
-        tile::tileLoops(program, device, {sideBySide, transpositions, narrowLanes, segments, rowsAcross}, why);
+        tile::tileLoops(
+            program, device, {sideBySide, transpositions, narrowLanes, segments, rowsAcross, partsOfRows}, why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
     int64_t loops = 0;
@@ -68,6 +75,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       tile::count(program->getParentOp(), "narrow_lanes", 1);
     if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && !map.getEnds().empty())
       tile::count(program->getParentOp(), "segments", 1);
+    if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && isPartOfRow(program, map))
+      tile::count(program->getParentOp(), "parts_of_rows", 1);
     return tiling;
   }
 

@@ -359,7 +359,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     operands `kept_packed` for later tiles, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, those among them with `skipped_taps`, `weight_gradients` of convolutions, those among them that
     are `transformed` or of single taps with `channels_apart`, sums
     in `sum_blocks`, reductions of `windows`, those among them with `shared_rows`, those with `channel_vectors` for narrow pictures, passes over rows and maps that compute several vectors `side_by_side`, passes over rows that are copied from `rows_across`, maps that are `transpositions`,
-    maps of `narrow_lanes`, maps in `segments` of columns, and programs with `variants` for different sizes.
+    maps of `narrow_lanes`, maps in `segments` of columns, maps with `parts_of_rows` as tiles, and programs with `variants` for different sizes.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -406,6 +406,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Let vectors of maps hold as many elements as fill a register in memory's width">,
                  Option<"segments", "segments", "bool", "true",
                         "Compute columns in segments within which no operand begins or ends">,
+                 Option<"partsOfRows", "parts-of-rows", "bool", "true",
+                        "Let tiles of maps be parts of rows, where few elements take long">,
                  Option<"rowsAcross", "rows-across", "bool", "true",
                         "Copy rows, transposed in registers, whose neighbours in memory belong to neighbouring rows">,
                  Option<"variants", "variants", "bool", "true",

@@ -20,14 +20,24 @@ int64_t tile::getTileElements(const DeviceDescription &device) {
   return std::max<int64_t>(1024, device.getL2Bytes() / 256);
 }
 
-int64_t tile::getTileElements(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
-  constexpr double longest = 4e-6; // seconds: some twenty times the hand-over of a line to another worker
-  int64_t cost = 0, elements = getTileElements(device);
+/// The elements of a tile, halved until it takes so many seconds at most.
+static int64_t getElementsWithin(double seconds, ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
+  int64_t cost = 0, elements = tile::getTileElements(device);
   for (ComputeOp compute : computes)
     cost += getBodyCost(compute);
-  while (elements > 8 * getCommonLanes(device) && elements * cost > longest * device.getMultiplyAdds(32))
+  while (elements > 8 * tile::getCommonLanes(device) && elements * cost > seconds * device.getMultiplyAdds(32))
     elements /= 2;
   return elements;
+}
+
+int64_t tile::getTileElements(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
+  constexpr double longest = 4e-6; // some twenty times the hand-over of a line to another worker
+  return getElementsWithin(longest, computes, device);
+}
+
+int64_t tile::getLeastElements(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
+  constexpr double handOver = 2e-7;
+  return getElementsWithin(handOver, computes, device);
 }
 
 int64_t tile::getCommonLanes(const DeviceDescription &device) { return device.getLanes(32); }

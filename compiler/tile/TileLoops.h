@@ -14,6 +14,10 @@ int64_t getTileElements(const DeviceDescription &device);
 /// share few elements that take long each, such as those of gates.
 int64_t getTileElements(llvm::ArrayRef<ComputeOp> computes, const DeviceDescription &device);
 
+/// The fewest elements of these computes that are worth a tile: whole vectors that take about as long as a hand-over to
+/// another worker.
+int64_t getLeastElements(llvm::ArrayRef<ComputeOp> computes, const DeviceDescription &device);
+
 /// Lanes for elements of 32 bits, the widest common type.
 int64_t getCommonLanes(const DeviceDescription &device);
 
@@ -32,6 +36,8 @@ struct LoopTilings {
   bool segments;
   /// Rows whose operand is contiguous across them are copied, transposed in registers.
   bool rowsAcross;
+  /// Tiles of parts of rows, where a map has few elements that take long each.
+  bool partsOfRows;
 };
 
 /// The tiling of a program other than a contraction: rows for reductions along rows in memory, map for computes with

@@ -99,6 +99,16 @@ static SmallVector<Expr> chooseEnds(ArrayRef<ComputeOp> computes, Expr columns, 
   return *ends;
 }
 
+/// The columns of equal parts of a row, in whole vectors, where elements take so long that a part is worth a tile; else
+/// nothing.
+static std::optional<int64_t> getPartOfRow(ArrayRef<ComputeOp> computes, Expr row, int64_t lanes,
+                                           const DeviceDescription &device) {
+  int64_t least = getLeastElements(computes, device), columns = row.asConstant().value_or(0);
+  if (columns < 2 * least)
+    return std::nullopt;
+  return llvm::alignTo(llvm::divideCeil(columns, columns / least), lanes);
+}
+
 MapTilingAttr tile::tileMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device, LoopTilings allowed) {
   ComputeOp first = computes.front();
   MLIRContext *context = first.getContext();
@@ -116,8 +126,13 @@ MapTilingAttr tile::tileMap(ArrayRef<ComputeOp> computes, const DeviceDescriptio
         reduced.isConstant(1) ? elements : Expr::max(elements, Expr::constant(context, 8 * getCommonLanes(device)));
     return MapTilingAttr::get(context, one, columns, lanes, vectors, {});
   }
+  SmallVector<Expr> ends = allowed.segments ? chooseEnds(computes, parallel.back(), lanes) : SmallVector<Expr>();
+  std::optional<int64_t> part;
+  if (allowed.partsOfRows && reduced.isConstant(1) && ends.empty())
+    part = getPartOfRow(computes, parallel.back(), lanes, device);
+  if (part)
+    return MapTilingAttr::get(context, one, Expr::constant(context, *part), lanes, vectors, {});
   // Whole rows, so that a tile is a range of consecutive elements.
   Expr rows = Expr::max(Expr::floorDiv(elements, parallel.back()), one);
-  SmallVector<Expr> ends = allowed.segments ? chooseEnds(computes, parallel.back(), lanes) : SmallVector<Expr>();
   return MapTilingAttr::get(context, rows, parallel.back(), lanes, vectors, ends);
 }
