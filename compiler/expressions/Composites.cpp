@@ -32,12 +32,22 @@ Tensor expOfShares(Tensor distances) {
   return power;
 }
 
+/// The maximum to which the distances of `expOfShares` are measured. Elements that are not a number may not count
+/// (`graph.share`): their distances are none either, nor are the sums. Processors have an instruction for that.
+Tensor maximumOfShares(Tensor x, int64_t axis) {
+  Tensor most = maximum(x, axis);
+  if (most && !most.content())
+    if (auto op = most.value().getDefiningOp<graph::ReduceOp>())
+      op->setAttr("graph.share", UnitAttr::get(op.getContext()));
+  return most;
+}
+
 /// The softmax of an f32 or wider x whose result is rounded to `narrow`. Rows that are all -inf give 0 if `hides`, else
 /// NaN. For f16, exponentials and their sum are rounded to f16: ONNX defines its softmax in that precision and tests it
 /// to an ulp. bf16's seven bits would be too few.
 Tensor softmaxOf(Tensor x, int64_t axis, Type narrow, bool hides) {
   auto rounded = [&](Tensor value) { return narrow.isF16() ? widen(cast(value, narrow)) : value; };
-  Tensor most = maximum(x, axis);
+  Tensor most = maximumOfShares(x, axis);
   // Relative to a finite maximum, -inf has an exponential of 0, and a gradient.
   if (hides)
     most = max(most, lowestOf(x.elementType()));
@@ -60,7 +70,7 @@ Tensor build(graph::SoftmaxOp op, Tensor x) { return softmaxOf(widen(x), op.getA
 Tensor build(graph::LogSoftmaxOp op, Tensor narrow) {
   Tensor x = widen(narrow);
   int64_t axis = op.getAxis();
-  Tensor shifted = x - repeat(maximum(x, axis), x.shape(), axis);
+  Tensor shifted = x - repeat(maximumOfShares(x, axis), x.shape(), axis);
   return shifted - repeat(log(sum(expOfShares(shifted), axis)), x.shape(), axis);
 }
 

@@ -68,6 +68,8 @@ ScalarBody::Step ScalarBody::prepareReal(Operation &op) {
       .Case([&](arith::RemFOp) { return two([](double a, double b) { return std::fmod(a, b); }); })
       .Case([&](arith::MaximumFOp) { return two(largest); })
       .Case([&](arith::MinimumFOp) { return two(smallest); })
+      .Case([&](arith::MaxNumFOp) { return two([](double a, double b) { return std::fmax(a, b); }); })
+      .Case([&](arith::MinNumFOp) { return two([](double a, double b) { return std::fmin(a, b); }); })
       .Case([&](math::PowFOp) { return two([](double a, double b) { return std::pow(a, b); }); })
       .Case([&](math::Atan2Op) { return two([](double a, double b) { return std::atan2(a, b); }); })
       .Case([&](arith::NegFOp) { return one([](double a) { return -a; }); })

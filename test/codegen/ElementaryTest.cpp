@@ -265,8 +265,8 @@ TEST_F(Elementary, ExponentialsOfSharesAreNormalNumbersOrZero) {
   for (int64_t lanes : {::lanes, mostLanes}) {
     Compiled<float> compiled("exp", false, lanes, " fastmath<afn>");
     ASSERT_TRUE(compiled.ok());
-    std::vector<float> inputs = sample<float>({-everything, everything, true}, 100000, 1);
-    for (Range range : {Range{-90, 90, false}, Range{-88, -86, false}, Range{-110, -80, false}})
+    std::vector<float> inputs = sample<float>({-everything, -1e-30, true}, 100000, 1);
+    for (Range range : {Range{-90, 1, false}, Range{-88, -86, false}, Range{-110, -80, false}})
       llvm::append_range(inputs, sample<float>(range, 100000, 2));
     std::vector<float> results = compiled(inputs, inputs);
     for (auto [x, result] : llvm::zip_equal(inputs, results)) {

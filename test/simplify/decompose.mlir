@@ -2,7 +2,7 @@
 // RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-decompose{keep=graph.softmax}))' | FileCheck %s --check-prefix=KEEP
 
 // CHECK-LABEL: func.func @softmax
-// CHECK-NEXT: %[[max:.*]] = graph.reduce max %[[x:.*]] axes [1] : <[m, n], f32>
+// CHECK-NEXT: %[[max:.*]] = graph.reduce max %[[x:.*]] axes [1] {graph.share} : <[m, n], f32>
 // CHECK-NEXT: %[[most:.*]] = graph.broadcast %[[max]] dims [0] : <[m], f32> -> <[m, n], f32>
 // CHECK-NEXT: %[[shifted:.*]] = graph.binary sub %[[x]], %[[most]]
 // CHECK-NEXT: %[[power:.*]] = graph.unary exp %[[shifted]] {graph.share}

@@ -9,7 +9,7 @@
 // CHECK:         %[[GROUP:.*]] = tile.group {
 // CHECK:           %[[SCORES:.*]] = tile.compute [b, m, n, d]
 // CHECK:           %[[LARGEST:.*]] = tile.compute [b, m, n] {{.*}} ins(%[[SCORES]]
-// CHECK:             arith.maximumf
+// CHECK:             arith.maxnumf
 // CHECK:           %[[WEIGHTS:.*]] = tile.compute [b, m, n] {{.*}} ins(%[[SCORES]] : {{.*}}, %[[LARGEST]]
 // CHECK:             math.exp
 // CHECK:           %[[SUMS:.*]] = tile.compute [b, m, n] {{.*}} ins(%[[WEIGHTS]]

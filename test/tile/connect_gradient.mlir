@@ -10,13 +10,13 @@
 // CHECK:         %[[FORWARD:.*]]:3 = tile.group {
 // CHECK:           tile.compute [b, m, m, d]
 // CHECK:           arith.constant -3.40282347E+38
-// CHECK:           arith.maximumf
+// CHECK:           arith.maxnumf
 // CHECK:           tile.yield {{.*}} : !graph.tensor<[b, m], f32>, !graph.tensor<[b, m], f32>, !graph.tensor<[b, m, e], f32>
 // CHECK:         tile.group {
 // CHECK:           tile.compute [b, m, m, d]
 // CHECK:           arith.constant 0xFF800000
 // CHECK:           math.exp
-// CHECK-NOT:       arith.maximumf
+// CHECK-NOT:       arith.maxnumf
 // CHECK:           tile.yield {{.*}} : !graph.tensor<[b, m, {{[de]}}], f32>, !graph.tensor<[b, m, {{[de]}}], f32>, !graph.tensor<[b, m, {{[de]}}], f32>
 // Both axes of the weights are in blocks; those behind the diagonal are left out. Sums along rows end with the rows, the
 // one along columns with the columns.

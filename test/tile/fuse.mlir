@@ -47,7 +47,7 @@ func.func @beside(%x: !graph.tensor<[m, k], f32>, %w: !graph.tensor<[k, n], f32>
 // Softmax is one program over rows.
 // CHECK-LABEL: func.func @softmax
 // CHECK:         tile.group {
-// CHECK:           arith.maximumf
+// CHECK:           arith.maxnumf
 // CHECK:           math.exp
 // CHECK:           arith.addf
 // CHECK:           arith.divf

@@ -108,6 +108,8 @@ private:
     FailureOr<ComputeOp> compute =
         builder.create(wide, {getIdentity(op.getKind(), wide)}, [&](ComputeBody &body) -> SmallVector<Value> {
           Value value = emitCast(body.builder, body.input(operand), element, wide);
+          if (op->hasAttr("graph.share") && isa<FloatType>(wide))
+            return {arith::MaxNumFOp::create(body.builder, body.accumulator(0), value)};
           return {emitCombine(body.builder, op.getKind(), body.accumulator(0), value, wide)};
         });
     return failed(compute) ? FailureOr<Value>(failure()) : FailureOr<Value>(compute->getResult(0));

@@ -14,8 +14,8 @@ namespace freestone::codegen {
 Real exp(Real x);
 /// The same of f32, where an instruction multiplies by a power of two, rounding once: `scale(x, n)` is x * 2^n.
 Real expScaled(Real x, llvm::function_ref<Real(Real, Real)> scale);
-/// The same of f32, but 0 below 2^-125: for shares of a sum of at least 1. Subnormal results are slow to make, and to
-/// multiply by.
+/// The same of f32 for shares of a sum of at least 1, the exponentials of distances to a maximum: x is at most 0, but
+/// for rounding, or NaN. The result is 0 below 2^-125. Subnormal results are slow to make, and to multiply by.
 Real expOfShare(Real x);
 Real exp2(Real x);
 Real expm1(Real x);

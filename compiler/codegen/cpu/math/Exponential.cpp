@@ -117,10 +117,9 @@ Real expScaled(Real x, llvm::function_ref<Real(Real, Real)> scale) {
 }
 
 Real expOfShare(Real x) {
-  // -125.4 ln 2: from there on, 2^(n-1) is a normal number.
-  Mask vanishes = x < -86.920656;
-  auto [n, r, scale] = reduceFloat(clampAbove(select(vanishes, x.like(0), x)), -1);
-  return select(vanishes, x.like(0), powerOf(r, 2) * x.fromBits(scale));
+  // -126 ln 2: 2^(n-1) has the bits of 0 there.
+  auto [n, r, scale] = reduceFloat(clampBelow(x, -87.33654), -1);
+  return powerOf(r, 2) * x.fromBits(scale);
 }
 
 ExponentialParts splitExponential(Real x) {
