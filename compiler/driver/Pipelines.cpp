@@ -112,7 +112,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
        switches.windows, switches.shareRows, switches.channelVectors, switches.dotProducts, switches.pairProducts,
        switches.keepPacked, switches.streamColumns, switches.innerProducts, switches.sumBlocks, switches.construct,
        switches.sideBySide, switches.transpositions, switches.narrowLanes, switches.segments, switches.partsOfRows,
-       switches.rowsAcross, switches.variants}));
+       switches.rowsAcross, switches.rowsTogether, switches.prefetchRows, switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
   if (options.pipeline)

@@ -56,6 +56,8 @@ struct Switches {
   bool segments = true;
   bool rowsAcross = true;
   bool partsOfRows = true;
+  bool rowsTogether = true;
+  bool prefetchRows = true;
   bool variants = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
@@ -83,7 +85,8 @@ struct Switches {
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.windows = switches.shareRows = switches.channelVectors = switches.dotProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
-          switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.variants =
+          switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
+          switches.prefetchRows = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overlapIterations = switches.doubleBuffer = switches.overwriteOperands =
           switches.selectBranches = switches.integerProducts = switches.scanProducts = switches.blockOrders =
@@ -195,6 +198,10 @@ inline constexpr SwitchInfo switchTable[] = {
     {"rows-across", &Switches::rowsAcross, "rows_across",
      "rows whose neighbours in memory belong to neighbouring rows are copied, transposed in registers, before passes over "
      "them"},
+    {"rows-together", &Switches::rowsTogether, "rows_together",
+     "short rows are computed several at a time, so that none waits for its own sums"},
+    {"prefetch-rows", &Switches::prefetchRows, "rows_prefetched",
+     "rows that follow are prefetched while the current ones are computed"},
     {"variants", &Switches::variants, "variants",
      "programs whose sizes ask for different tilings choose between them at run time"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},

@@ -132,6 +132,8 @@ static LogicalResult verifyPass(ProgramOp program, const RowPasses &passes, unsi
       return program.emitOpError("reduces in pass ") << pass << " in an order that " << lanes << " lanes can't keep";
     if (accumulators > 1 && !getCombiners(entry.compute))
       return program.emitOpError("has no operation that combines ") << accumulators << " accumulators of pass " << pass;
+    if (tiling.getTogether() > 1 && !getCombiners(entry.compute))
+      return program.emitOpError("has no operation that combines lanes of rows together in pass ") << pass;
   }
   return success();
 }
@@ -172,10 +174,14 @@ static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
     return makePlan(program, tiling, Expr::ceilDiv(blocks->getCount(), tiling.getRows()), copied,
                     getAccesses(program, *blocks, tiling));
   }
+  if (tiling.getPrefetching() > 0 && !goAlike(*passes, 0, tiling.getPrefetching(), rowLoops, tiling.getRunLoops()))
+    return program.emitOpError("has other elements in pass ") << tiling.getPrefetching() << " than in the first";
+  RowGrid grid = RowGrid::get(passes->entries.front().compute, tiling);
   Expr scratch = Expr::constant(context, 0);
   for (Value kept : passes->kept) {
     Type storage = getStorageType(cast<graph::TensorType>(kept.getType()).getElementType());
-    scratch = scratch + getScratchBytes(getRowLength(kept.getDefiningOp<ComputeOp>(), rowLoops), storage);
+    Expr length = getRowLength(kept.getDefiningOp<ComputeOp>(), rowLoops);
+    scratch = scratch + getScratchBytes(grid.getKeptElements(length), storage);
   }
   if (tiling.getPacked() >= 0) {
     FailureOr<RowsAcross> across =
@@ -184,7 +190,6 @@ static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
       return program.emitOpError("can't copy rows: ") << why;
     scratch = scratch + getScratchBytes(across->elements, Float32Type::get(context));
   }
-  RowGrid grid = RowGrid::get(passes->entries.front().compute, tiling);
   return makePlan(program, tiling, grid.tiles, scratch, Accesses::get(program, rowLoops, grid.rows));
 }
 

@@ -24,8 +24,22 @@ static RowGrid getRows(ComputeOp compute, unsigned rowLoops, Expr rows) {
   return grid;
 }
 
+/// A line more than a row, so that rows do not lie in the same sets of a cache.
+int64_t RowGrid::getKeptPitch() const {
+  constexpr int64_t line = 16;
+  return shortRow + line;
+}
+
+Expr RowGrid::getKeptElements(Expr rowLength) const {
+  return together == 1 ? rowLength
+                       : Expr::max(rowLength, Expr::constant(rowLength.context(), together * getKeptPitch()));
+}
+
 RowGrid RowGrid::get(ComputeOp compute, RowsTilingAttr tiling) {
   RowGrid grid = getRows(compute, tiling.getRowLoops(), tiling.getRows());
+  grid.together = tiling.getTogether();
+  grid.shortRow = tiling.getShortRow();
+  grid.prefetching = tiling.getPrefetching();
   for (auto [runLoops, lanes, vectors] :
        llvm::zip_equal(tiling.getRunLoops(), tiling.getLanes(), tiling.getAccumulators()))
     grid.passes.push_back({runLoops, lanes, vectors});

@@ -24,7 +24,15 @@ struct RowGrid {
     int64_t runLoops, lanes, vectors;
   };
   llvm::SmallVector<Pass> passes;
+  /// Rows that are computed together, neighbours along the last row loop, where a row has at most so many elements.
+  int64_t together = 1, shortRow = 0;
+  /// The pass that prefetches what the first one reads of the rows that follow; -1: none.
+  int64_t prefetching = -1;
   sym::Expr tiles;
+
+  /// Elements of what is kept of one row, or of each of those together; and from one of these to the next.
+  sym::Expr getKeptElements(sym::Expr rowLength) const;
+  int64_t getKeptPitch() const;
 
   /// Of a program's first compute.
   static RowGrid get(ComputeOp compute, RowsTilingAttr tiling);

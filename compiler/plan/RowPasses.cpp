@@ -122,3 +122,18 @@ std::optional<SmallVector<Expr>> tile::getPassExtents(const RowPasses &passes, u
   }
   return common;
 }
+
+bool tile::goAlike(const RowPasses &passes, unsigned pass, unsigned other, unsigned rowLoops,
+                   ArrayRef<int64_t> runLoops) {
+  auto lengthOf = [&](unsigned number) {
+    for (const RowPasses::Entry &entry : passes.entries)
+      if (entry.role != RowRole::scalar && entry.pass == number)
+        return getRowLength(entry.compute, rowLoops);
+    llvm_unreachable("a pass has a compute");
+  };
+  if (runLoops[pass] != runLoops[other])
+    return false;
+  if (runLoops[pass] > 1)
+    return getPassExtents(passes, pass, rowLoops) == getPassExtents(passes, other, rowLoops);
+  return lengthOf(pass) == lengthOf(other);
+}

@@ -42,6 +42,10 @@ RowPasses getMapPasses(llvm::ArrayRef<ComputeOp> computes);
 /// The extents of the element loops that all computes of a pass share; nothing if they differ.
 std::optional<llvm::SmallVector<sym::Expr>> getPassExtents(const RowPasses &passes, unsigned pass, unsigned rowLoops);
 
+/// Whether two passes go along the same elements, in so many inner loops each.
+bool goAlike(const RowPasses &passes, unsigned pass, unsigned other, unsigned rowLoops,
+             llvm::ArrayRef<int64_t> runLoops);
+
 /// The length of a row of this compute: the product of the extents after the row loops.
 sym::Expr getRowLength(tile::ComputeOp compute, unsigned rowLoops);
 

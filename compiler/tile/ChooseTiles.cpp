@@ -56,9 +56,10 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
         return tiling;
     if (Attribute tiling = chooseWithKernel(program, device, nullptr))
       return tiling;
-    FailureOr<Attribute> tiling =
-        tile::tileLoops(
-            program, device, {sideBySide, transpositions, narrowLanes, segments, rowsAcross, partsOfRows}, why);
+    FailureOr<Attribute> tiling = tile::tileLoops(program, device,
+                                                  {sideBySide, transpositions, narrowLanes, segments, rowsAcross,
+                                                   partsOfRows, rowsTogether, prefetchRows},
+                                                  why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
     int64_t loops = 0;
@@ -69,6 +70,10 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     tile::count(program->getParentOp(), "side_by_side", loops);
     if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling); rows && rows.getPacked() >= 0)
       tile::count(program->getParentOp(), "rows_across", 1);
+    if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling); rows && rows.getTogether() > 1)
+      tile::count(program->getParentOp(), "rows_together", 1);
+    if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling); rows && rows.getPrefetching() >= 0)
+      tile::count(program->getParentOp(), "rows_prefetched", 1);
     if (isa<tile::TranspositionTilingAttr>(*tiling))
       tile::count(program->getParentOp(), "transpositions", 1);
     if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && map.getLanes() > device.getLanes(32))

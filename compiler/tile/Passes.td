@@ -358,7 +358,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     those among them, convolutions and windows whose tiling is `constructed`, with `pair_products` of integers, as `inner_products` or with packed
     operands `kept_packed` for later tiles, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, those among them with `skipped_taps`, `weight_gradients` of convolutions, those among them that
     are `transformed` or of single taps with `channels_apart`, sums
-    in `sum_blocks`, reductions of `windows`, those among them with `shared_rows`, those with `channel_vectors` for narrow pictures, passes over rows and maps that compute several vectors `side_by_side`, passes over rows that are copied from `rows_across`, maps that are `transpositions`,
+    in `sum_blocks`, reductions of `windows`, those among them with `shared_rows`, those with `channel_vectors` for narrow pictures, passes over rows and maps that compute several vectors `side_by_side`, passes over rows that are copied from `rows_across`, those whose short `rows_together` are computed and those that have rows `rows_prefetched`, maps that are `transpositions`,
     maps of `narrow_lanes`, maps in `segments` of columns, maps with `parts_of_rows` as tiles, and programs with `variants` for different sizes.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
@@ -410,6 +410,10 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Let tiles of maps be parts of rows, where few elements take long">,
                  Option<"rowsAcross", "rows-across", "bool", "true",
                         "Copy rows, transposed in registers, whose neighbours in memory belong to neighbouring rows">,
+                 Option<"rowsTogether", "rows-together", "bool", "true",
+                        "Compute several short rows at a time, so that none waits for its own sums">,
+                 Option<"prefetchRows", "prefetch-rows", "bool", "true",
+                        "Prefetch the rows that follow while the current ones are computed">,
                  Option<"variants", "variants", "bool", "true",
                         "Choose between tilings of a program at run time, where sizes ask for different ones">];
 }

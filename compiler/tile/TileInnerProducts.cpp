@@ -55,5 +55,6 @@ RowsTilingAttr InnerProducts::getTiling(ContractionForm &form, const DeviceDescr
   Expr ofBlock = Expr::max(form.getExtent(form.k), constant(1)) * (rows * columns);
   Expr blocks = Expr::max(Expr::floorDiv(constant(rows * columns * getTileElements(device)), ofBlock), constant(1));
   return RowsTilingAttr::get(context, form.compute.getNumParallel(), blocks, /*run_loops=*/{1},
-                             {getCommonLanes(device)}, {accumulators}, rows, columns, packed ? int64_t(*packed) : -1);
+                             {getCommonLanes(device)}, {accumulators}, rows, columns, packed ? int64_t(*packed) : -1,
+                             /*together=*/1, /*short_row=*/0, /*prefetching=*/-1);
 }

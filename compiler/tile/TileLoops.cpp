@@ -7,6 +7,7 @@
 #include "compiler/plan/RowsAcross.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/RowRuns.h"
+#include "compiler/tile/RowsTogether.h"
 #include "compiler/tile/TileMap.h"
 #include "compiler/tile/TileTransposition.h"
 #include "compiler/tile/TypicalRuns.h"
@@ -141,6 +142,26 @@ static std::optional<unsigned> findRowsAcross(ProgramOp program, unsigned rowLoo
   return std::nullopt;
 }
 
+/// The pass that prefetches rows: the one that computes most of all behind the first, -1 if none computes for longer than
+/// a row takes to come.
+static int64_t choosePrefetching(const RowPasses &passes, unsigned rowLoops, ArrayRef<int64_t> runLoops,
+                                 ArrayRef<int64_t> lanes) {
+  int64_t chosen = -1, most = 2 * cheapBody;
+  for (unsigned pass = 1; pass < passes.passes; ++pass) {
+    if (!rowLoops || lanes[pass] == 1 || !goAlike(passes, 0, pass, rowLoops, runLoops))
+      continue;
+    int64_t cost = 0;
+    for (const RowPasses::Entry &entry : passes.entries)
+      if (entry.role != RowRole::scalar && entry.pass == pass)
+        cost += getBodyCost(entry.compute);
+    if (cost > most) {
+      most = cost;
+      chosen = pass;
+    }
+  }
+  return chosen;
+}
+
 static RowsTilingAttr tileRows(ProgramOp program, unsigned rowLoops, const RowPasses &passes,
                                const DeviceDescription &device, LoopTilings allowed) {
   MLIRContext *context = passes.entries.front().compute->getContext();
@@ -163,8 +184,13 @@ static RowsTilingAttr tileRows(ProgramOp program, unsigned rowLoops, const RowPa
     across = findRowsAcross(program, rowLoops, passes, device);
   if (across)
     rows = Expr::ceilDiv(rows, getCommonLanes(device)) * getCommonLanes(device);
+  RowsTogether together;
+  int64_t prefetching = allowed.prefetchRows && !across ? choosePrefetching(passes, rowLoops, runLoops, lanes) : -1;
+  if (allowed.rowsTogether && !across)
+    together = RowsTogether::choose(passes, rowLoops, lanes);
   return RowsTilingAttr::get(context, rowLoops, rows, runLoops, lanes, accumulators, /*block_rows=*/1,
-                             /*block_columns=*/1, across ? int64_t(*across) : -1);
+                             /*block_columns=*/1, across ? int64_t(*across) : -1, together.rows, together.shortRow,
+                             prefetching);
 }
 
 FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, LoopTilings allowed,

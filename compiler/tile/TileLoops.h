@@ -38,6 +38,10 @@ struct LoopTilings {
   bool rowsAcross;
   /// Tiles of parts of rows, where a map has few elements that take long each.
   bool partsOfRows;
+  /// Short rows go together, several at a time.
+  bool rowsTogether;
+  /// Rows that follow are prefetched.
+  bool prefetchRows;
 };
 
 /// The tiling of a program other than a contraction: rows for reductions along rows in memory, map for computes with

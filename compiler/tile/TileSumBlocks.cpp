@@ -97,5 +97,6 @@ RowsTilingAttr SumBlocks::getTiling(ContractionForm &form, const DeviceDescripti
   Expr blocks = Expr::max(Expr::floorDiv(constant(getTileElements(device)), ofBlock), constant(1));
   return RowsTilingAttr::get(form.compute.getContext(), form.compute.getNumParallel(), blocks,
                              {static_cast<int64_t>(form.k.size())}, {getCommonLanes(device)}, /*accumulators=*/{1},
-                             rows, columns, picture ? int64_t(*picture) : -1);
+                             rows, columns, picture ? int64_t(*picture) : -1, /*together=*/1, /*short_row=*/0,
+                             /*prefetching=*/-1);
 }

@@ -65,8 +65,8 @@ OF_ROW_PARTS = {"parts-of-rows"}
 OF_SEGMENTS = {"segments"}
 # test/codegen/products.py tests those of few rows and columns.
 OF_PRODUCTS = {"stream-columns", "inner-products"}
-# test/codegen/rows_across.py tests that of rows that lie across.
-OF_ROWS = {"rows-across"}
+# test/codegen/rows_across.py tests that of rows that lie across, rows_together.py those of short rows and of prefetches.
+OF_ROWS = {"rows-across", "rows-together", "prefetch-rows"}
 # test/driver/variants.py tests that of tilings for different sizes.
 OF_SIZES = {"variants"}
 # test/task/form_phases.mlir tests that of long sizes.

@@ -73,6 +73,31 @@
 
 // -----
 
+// expected-error @+1 {{rows together are a power of two up to 32, not 3}}
+#three = #tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [1], together = 3, short_row = 64>
+
+// -----
+
+// expected-error @+1 {{16 rows together are the lanes of a vector, which has 8}}
+#wide = #tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [8], accumulators = [1], together = 16, short_row = 64>
+
+// -----
+
+// expected-error @+1 {{short_row is at least 1, not 0}}
+#none = #tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [8], accumulators = [1], together = 4>
+
+// -----
+
+// expected-error @+1 {{rows in blocks, of packed operands or without a loop do not go together}}
+#alone = #tile.rows<row_loops = 0, rows = 1, run_loops = [1], lanes = [8], accumulators = [1], together = 4, short_row = 64>
+
+// -----
+
+// expected-error @+1 {{what prefetches rows is a pass behind the first of several rows, not 1}}
+#single = #tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [8], accumulators = [1], prefetching = 1>
+
+// -----
+
 // expected-error @+1 {{columns is at least 1, not 0}}
 #columns = #tile.map<rows = 1, columns = 0, lanes = 16, vectors = 1>
 

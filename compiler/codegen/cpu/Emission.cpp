@@ -275,11 +275,37 @@ void Emission::forPoints(Value from, Value to, ArrayRef<Expr> extents, function_
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> digits = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
   body(digits);
+  scf::YieldOp::create(builder, location, countOn(std::move(digits), getConstant(1), extents));
+}
+
+void Emission::forPointRuns(Value from, Value to, ArrayRef<Expr> extents,
+                            function_ref<Value(Value, ArrayRef<Value>)> body) {
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Value> start = {from};
+  llvm::append_range(start, unravel(from, extents));
+  auto loop = scf::WhileOp::create(
+      builder, location, SmallVector<Type>(start.size(), builder.getIndexType()), start,
+      [&](OpBuilder &, Location, ValueRange point) {
+        Value left = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, point[0], to);
+        scf::ConditionOp::create(builder, location, left, point);
+      },
+      [&](OpBuilder &, Location, ValueRange point) {
+        SmallVector<Value> digits = llvm::to_vector_of<Value>(point.drop_front());
+        Value count = body(point[0], digits);
+        SmallVector<Value> next = {add(point[0], count)};
+        llvm::append_range(next, countOn(std::move(digits), count, extents));
+        scf::YieldOp::create(builder, location, next);
+      });
+  builder.setInsertionPointAfter(loop);
+}
+
+/// Adds to the last digit, which reaches its extent at most.
+SmallVector<Value> Emission::countOn(SmallVector<Value> digits, Value count, ArrayRef<Expr> extents) {
   Value one = getConstant(1), carry;
   for (unsigned i = extents.size(); i-- > 0;) {
     if (i > 0 && extents[i].isConstant(1))
       continue;
-    Value next = add(digits[i], one);
+    Value next = add(digits[i], i + 1 == extents.size() ? count : one);
     if (carry)
       next = arith::SelectOp::create(builder, location, carry, next, digits[i]);
     if (i > 0) {
@@ -288,7 +314,7 @@ void Emission::forPoints(Value from, Value to, ArrayRef<Expr> extents, function_
     }
     digits[i] = next;
   }
-  scf::YieldOp::create(builder, location, digits);
+  return digits;
 }
 
 SmallVector<Value> Emission::unravel(Value number, ArrayRef<Expr> extents) {

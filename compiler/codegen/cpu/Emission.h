@@ -67,6 +67,9 @@ public:
   /// divisions.
   void forPoints(mlir::Value from, mlir::Value to, llvm::ArrayRef<sym::Expr> extents,
                  llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
+  /// The same of runs along the last extent: the body gets i and its digits, and returns the length of its run.
+  void forPointRuns(mlir::Value from, mlir::Value to, llvm::ArrayRef<sym::Expr> extents,
+                    llvm::function_ref<mlir::Value(mlir::Value, llvm::ArrayRef<mlir::Value>)> body);
   /// The digits of a row-major number in the extents.
   llvm::SmallVector<mlir::Value> unravel(mlir::Value number, llvm::ArrayRef<sym::Expr> extents);
   /// vector<lanes x i1> whose first `active` (at least 0) lanes are set.
@@ -89,6 +92,8 @@ private:
   mlir::Value divideLanes(mlir::Value dividend, mlir::Value divisor, bool roundUp);
   mlir::Value getAtom(sym::Expr atom, llvm::ArrayRef<Position> positions);
   mlir::Value loadWord(mlir::Value pointer, int64_t index, mlir::Type type);
+  llvm::SmallVector<mlir::Value> countOn(llvm::SmallVector<mlir::Value> digits, mlir::Value count,
+                                         llvm::ArrayRef<sym::Expr> extents);
 
   mlir::func::FuncOp function;
   mlir::Value sizesPointer, scratchPointer;

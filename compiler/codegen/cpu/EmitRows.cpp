@@ -4,6 +4,7 @@
 #include "compiler/codegen/cpu/RowEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -17,7 +18,7 @@ void RowEmitter::emit() {
   for (Value result : passes.kept) {
     auto type = cast<graph::TensorType>(result.getType());
     Expr length = getRowLength(result.getDefiningOp<tile::ComputeOp>(), grid.rowExtents.size());
-    scratch[result] = emission.takeScratch(tile::getStorageType(type.getElementType()), length);
+    scratch[result] = emission.takeScratch(tile::getStorageType(type.getElementType()), grid.getKeptElements(length));
   }
   if (across)
     scratch[across->argument] = emission.takeScratch(builder.getF32Type(), across->elements);
@@ -44,10 +45,43 @@ void RowEmitter::emitTile(Value tile) {
     return emitOne({});
   Value count = emission.getSize(grid.rows), first = emission.multiply(rowTile, count);
   Value end = emission.minimum(emission.add(first, count), emission.getSize(grid.rowCount));
+  if (grid.together > 1)
+    return emitRowsTogether(first, end);
   emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) {
     if (across)
       placeRow(indices, first, end);
     emitOne(indices);
+  });
+}
+
+/// As many rows at a time as go together, where they are short and so many are left of the tile and of the last row
+/// loop; single ones otherwise.
+void RowEmitter::emitRowsTogether(Value first, Value end) {
+  Expr longest = Expr::constant(builder.getContext(), 0);
+  for (const RowPasses::Entry &entry : passes.entries)
+    if (entry.role != RowRole::scalar)
+      longest = Expr::max(longest, getRowLength(entry.compute, grid.rowExtents.size()));
+  auto isAtMost = [&](Value lhs, Value rhs) -> Value {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, lhs, rhs);
+  };
+  Value areShort = isAtMost(emission.getSize(longest), emission.getConstant(grid.shortRow));
+  Value count = emission.getConstant(grid.together), one = emission.getConstant(1);
+  Value extent = emission.getSize(grid.rowExtents.back());
+  emission.forPointRuns(first, end, grid.rowExtents, [&](Value number, ArrayRef<Value> indices) -> Value {
+    Value left = emission.minimum(emission.subtract(end, number), emission.subtract(extent, indices.back()));
+    Value areWhole = arith::AndIOp::create(builder, location, areShort, isAtMost(count, left));
+    auto emitSome = [&](int64_t some) {
+      rows.clear();
+      for (int64_t row = 0; row < some; ++row) {
+        rows.push_back(Row{llvm::to_vector(indices)});
+        if (row)
+          rows.back().indices.back() = emission.add(indices.back(), emission.getConstant(row));
+      }
+      emitRows();
+    };
+    emitBranch(
+        areWhole, [&] { emitSome(grid.together); }, [&] { emitSome(1); });
+    return arith::SelectOp::create(builder, location, areWhole, count, one);
   });
 }
 
@@ -87,17 +121,42 @@ void RowEmitter::emitRows() {
   emitScalars(passes.passes);
 }
 
+/// No elements of a row, but the row as a whole; of rows together, a lane for each.
+RowElements RowEmitter::getWholeRows(unsigned row) const {
+  Elements whole{row};
+  if (areTogether()) {
+    whole.lanes = rows.size();
+    whole.along = grid.rowExtents.size() - 1;
+  }
+  return whole;
+}
+
+/// Keeps a value of whole rows, the current one or all together.
+void RowEmitter::setOfRows(Value tensor, Value value, unsigned row) {
+  if (!areTogether()) {
+    rows[row].computed[tensor] = value;
+    return;
+  }
+  ofRows[tensor] = value;
+  for (auto [lane, each] : llvm::enumerate(rows))
+    each.computed[tensor] =
+        isa<VectorType>(value.getType())
+            ? vector::ExtractOp::create(builder, location, value, static_cast<int64_t>(lane)).getResult()
+            : value;
+}
+
 void RowEmitter::emitScalars(unsigned before) {
   SmallVector<tile::ComputeOp> computes;
   for (const RowPasses::Entry &entry : passes.entries)
     if (entry.role == RowRole::scalar && entry.pass == before)
       computes.push_back(entry.compute);
-  for (auto [number, row] : llvm::enumerate(rows)) {
-    Elements whole{static_cast<unsigned>(number)};
+  for (unsigned row = 0; row < (areTogether() ? 1 : rows.size()); ++row) {
+    Elements whole = getWholeRows(row);
     for (ArrayRef<tile::ComputeOp> left = computes; !left.empty();)
       emitValues(takeTogether(left), whole);
-    for (auto &[result, value] : whole.computed)
-      row.computed[result] = value;
+    for (tile::ComputeOp compute : computes)
+      for (Value result : compute.getResults())
+        setOfRows(result, whole.computed[result], row);
   }
 }
 
@@ -136,15 +195,22 @@ void RowEmitter::emitPass(unsigned number) {
   }
   SmallVector<Value> sums = emitLoops(pass, {0, {}, emission.getConstant(0)}, getStart(pass));
 
-  for (auto [number, row] : llvm::enumerate(rows))
+  for (unsigned row = 0; row < (areTogether() ? 1 : rows.size()); ++row)
     for (Reduction &reduction : pass.reductions) {
       tile::ComputeOp compute = reduction.lanes.getCompute();
-      Elements whole{static_cast<unsigned>(number)};
-      ArrayRef<Value> kept = ArrayRef(sums).slice(number * accumulators + reduction.first, compute.getNumResults());
-      SmallVector<Value> results =
-          reduction.lanes.emitResults(getPoints(compute, whole), kept, emission.getSize(pass.extents.back()));
+      auto getSums = [&](size_t ofRow) {
+        return ArrayRef(sums).slice(ofRow * accumulators + reduction.first, compute.getNumResults());
+      };
+      Elements whole = getWholeRows(row);
+      SmallVector<Value> results;
+      if (areTogether())
+        results = reduction.lanes.emitResultsOfRows(
+            llvm::map_to_vector(llvm::seq(rows.size()), [&](size_t ofRow) { return llvm::to_vector(getSums(ofRow)); }));
+      else
+        results =
+            reduction.lanes.emitResults(getPoints(compute, whole), getSums(row), emission.getSize(pass.extents.back()));
       for (auto [tensor, value] : llvm::zip_equal(compute.getResults(), results)) {
-        row.computed[tensor] = value;
+        setOfRows(tensor, value, row);
         store(compute, tensor, value, whole);
       }
     }

@@ -9,10 +9,8 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-/// Prefetches the lines of elements, if lanes are contiguous in memory and the elements ahead differ from the current
-/// ones.
-static void bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef<sym::Expr> indices,
-                        const LanePoints &points, const Position &ahead, bool writes) {
+void freestone::codegen::bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef<sym::Expr> indices,
+                                     const LanePoints &points, const Position &ahead, bool writes) {
   sym::Expr linear = tile::getLinearIndex(cast<graph::TensorType>(tensor.getType()), indices);
   std::optional<sym::Expr> step = getStride(linear, ahead.symbol), alongLanes = getStride(linear, points.lane);
   if (!memory || !step || step->isConstant(0) || !alongLanes || !alongLanes->isConstant(1))

@@ -15,6 +15,11 @@ void emitEpilogue(Emission &emission, tile::ComputeOp first, mlir::Value value, 
 /// Prefetches what the epilogue of a compute reads and writes at `ahead`, beside the other positions of `points`.
 void bringEpilogueRow(Emission &emission, tile::ComputeOp first, const LanePoints &points, const Position &ahead);
 
+/// Prefetches the lines of a tensor's elements at the place `ahead` of one of the positions, to be read or written, if
+/// lanes are contiguous in memory and these elements differ from the current ones.
+void bringCloser(Emission &emission, mlir::Value tensor, mlir::Value memory, llvm::ArrayRef<sym::Expr> indices,
+                 const LanePoints &points, const Position &ahead, bool writes);
+
 /// Calls `body(column, lanes, mask)` for the first `count` columns of a panel, of a result with `extent` columns. Two
 /// vectors at a time share what the constants of the body cost. Whole vectors have no mask: without AVX-512, masked
 /// loads and stores are slow. No code is emitted for a rest that no panel has.

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/LaneReduction.h"
 
+#include "compiler/codegen/cpu/TransposeLanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -38,8 +39,14 @@ static arith::MulFOp getSummedProduct(const tile::Combiner &combiner) {
   return isSum ? combiner.value.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
 }
 
-/// The combiner's operation on other operands, scalars or vectors.
+/// The combiner's operation on an accumulator and a value, scalars or vectors.
 Value LaneReduction::combine(const tile::Combiner &combiner, Value lhs, Value rhs) {
+  // Accumulators begin with numbers, and so remain numbers: one instruction ignores values that are none.
+  if (isa<arith::MaxNumFOp, arith::MinNumFOp>(combiner.op)) {
+    auto predicate = isa<arith::MaxNumFOp>(combiner.op) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+    Value takes = arith::CmpFOp::create(builder, location, predicate, rhs, lhs);
+    return arith::SelectOp::create(builder, location, takes, rhs, lhs);
+  }
   OperationState state(location, combiner.op->getName(), {lhs, rhs}, {lhs.getType()});
   return builder.create(state)->getResult(0);
 }
@@ -95,9 +102,29 @@ SmallVector<Value> LaneReduction::emitResults(const LanePoints &row, ValueRange 
     return llvm::to_vector_of<Value>(accumulators);
   SmallVector<Value> results;
   for (auto [number, combiner] : llvm::enumerate(*combiners)) {
-    Value across = vector::ReductionOp::create(builder, location, combiner.kind, accumulators[number],
-                                               arith::FastMathFlags::reassoc);
-    results.push_back(combine(combiner, getLaneConstant(emission, compute.getInit(number), 1), across));
+    Value start = getLaneConstant(emission, compute.getInit(number), 1), value = accumulators[number];
+    auto flags = arith::FastMathFlags::reassoc;
+    if (isa<arith::MaxNumFOp, arith::MinNumFOp>(combiner.op))
+      flags = flags | arith::FastMathFlags::nnan;
+    if (isa<arith::AddFOp>(combiner.op)) {
+      results.push_back(vector::ReductionOp::create(builder, location, combiner.kind, value, start, flags));
+      continue;
+    }
+    Value across = vector::ReductionOp::create(builder, location, combiner.kind, value, flags);
+    results.push_back(combine(combiner, start, across));
+  }
+  return results;
+}
+
+SmallVector<Value> LaneReduction::emitResultsOfRows(ArrayRef<SmallVector<Value>> rows) {
+  SmallVector<Value> results;
+  for (auto [number, combiner] : llvm::enumerate(*combiners)) {
+    SmallVector<Value> vectors;
+    for (const SmallVector<Value> &accumulators : rows)
+      vectors.push_back(accumulators[number]);
+    auto combineLanes = [&](Value lhs, Value rhs) { return combine(combiner, lhs, rhs); };
+    Value across = reduceEach(builder, location, std::move(vectors), combineLanes);
+    results.push_back(combine(combiner, getLaneConstant(emission, compute.getInit(number), rows.size()), across));
   }
   return results;
 }

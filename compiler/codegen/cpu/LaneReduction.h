@@ -26,6 +26,9 @@ public:
   /// The scalar results of the final accumulators. `row` has the positions of the parallel loops; the first `used`
   /// lanes had points (null: all).
   llvm::SmallVector<mlir::Value> emitResults(const LanePoints &row, mlir::ValueRange accumulators, mlir::Value used);
+  /// The same of several rows, a power of two that is at most `lanes`: each result is a vector with a row a lane. Needs
+  /// `getCombiners(compute)`.
+  llvm::SmallVector<mlir::Value> emitResultsOfRows(llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows);
 
 private:
   llvm::SmallVector<mlir::Value> select(BodyVectorizer &body, mlir::ValueRange accumulators, mlir::Value mask);

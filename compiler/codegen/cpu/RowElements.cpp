@@ -1,5 +1,7 @@
+#include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/RowEmitter.h"
 #include "compiler/codegen/cpu/SharedValues.h"
+#include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -26,8 +28,11 @@ LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elemen
     points.loops.push_back(symbol);
     points.positions.push_back({symbol, value});
   }
-  if (elements.loops.empty())
+  if (elements.loops.empty()) {
+    if (elements.along)
+      points.lane = points.loops[*elements.along];
     return points;
+  }
   for (auto [number, value] : llvm::enumerate(ArrayRef(elements.loops).drop_back())) {
     Expr symbol = emission.getPositionSymbol("element" + std::to_string(number));
     points.loops.push_back(symbol);
@@ -54,12 +59,14 @@ LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elemen
 }
 
 void RowEmitter::setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements) {
+  // Whole rows together have a lane each.
+  const auto &computed = elements.loops.empty() && elements.lanes > 1 ? ofRows : rows[elements.row].computed;
   for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs())) {
     if (Value value = elements.computed.lookup(argument))
       body.set(argument, value);
     else if (Value value = elements.computed.lookup(input))
       body.set(argument, value);
-    else if (Value value = rows[elements.row].computed.lookup(input))
+    else if (Value value = computed.lookup(input))
       body.set(argument, value);
     else if (scratch.count(input))
       body.set(argument, loadKept(input, elements));
@@ -81,23 +88,25 @@ SmallVector<Value> RowEmitter::emitElements(Pass &pass, MutableArrayRef<Elements
   for (const RowPasses::Entry &entry : passes.entries)
     if (entry.role != RowRole::scalar && entry.pass == pass.number)
       computes.push_back(entry.compute);
+  if (pass.number == grid.prefetching)
+    prefetchRows(vectors);
   if (pass.reductions.empty()) {
     for (ArrayRef<tile::ComputeOp> left = computes; !left.empty();)
       emitValues(takeTogether(left), vectors);
     return next;
   }
-  // Accumulators of one vector, then of the next one; of each, those of one row, then of the next one.
   Loaded loaded;
-  for (auto [number, elements] : llvm::enumerate(vectors)) {
-    MutableArrayRef<Value> own =
-        MutableArrayRef(next).slice(number * next.size() / vectors.size(), next.size() / vectors.size());
-    for (tile::ComputeOp compute : computes) {
-      auto reduction =
-          llvm::find_if(pass.reductions, [&](Reduction &other) { return other.lanes.getCompute() == compute; });
-      if (reduction == pass.reductions.end()) {
-        emitValues(compute, elements);
-        continue;
-      }
+  for (tile::ComputeOp compute : computes) {
+    auto reduction =
+        llvm::find_if(pass.reductions, [&](Reduction &other) { return other.lanes.getCompute() == compute; });
+    if (reduction == pass.reductions.end()) {
+      emitValues(compute, vectors);
+      continue;
+    }
+    // Accumulators of one vector, then of the next one; of each, those of one row, then of the next one.
+    for (auto [number, elements] : llvm::enumerate(vectors)) {
+      MutableArrayRef<Value> own =
+          MutableArrayRef(next).slice(number * next.size() / vectors.size(), next.size() / vectors.size());
       BodyVectorizer body(emission, compute, getPoints(compute, elements));
       setInputs(body, compute, elements);
       if (elements.row == 0)
@@ -109,6 +118,29 @@ SmallVector<Value> RowEmitter::emitElements(Pass &pass, MutableArrayRef<Elements
     }
   }
   return next;
+}
+
+/// Brings closer what the first pass reads of the rows behind the current ones, at the same elements. Processors fetch
+/// ahead within a row, but do not see where the next one begins while the current one is computed.
+void RowEmitter::prefetchRows(ArrayRef<Elements> vectors) {
+  Expr lastLoop = emission.getPositionSymbol("row" + std::to_string(grid.rowExtents.size() - 1));
+  for (const Elements &elements : vectors) {
+    if (elements.lanes == 1 || elements.mask)
+      continue;
+    Value current = rows[elements.row].indices.back();
+    Position ahead{lastLoop, emission.add(current, emission.getConstant(rows.size()))};
+    llvm::SmallSetVector<Value, 4> tensors;
+    for (const RowPasses::Entry &entry : passes.entries) {
+      tile::ComputeOp compute = entry.compute;
+      if (entry.pass != 0 || entry.role == RowRole::scalar)
+        continue;
+      LanePoints points = getPoints(compute, elements);
+      for (auto [number, input] : llvm::enumerate(compute.getInputs()))
+        if (!passes.find(input) && !compute.getFill(number) && tensors.insert(input))
+          bringCloser(emission, input, emission.getBuffer(input), tile::getIndices(compute, number, points.loops),
+                      points, ahead, /*writes=*/false);
+    }
+  }
 }
 
 /// The next computes: one, or reductions within the same elements without dependences, which share their loops.
@@ -233,8 +265,15 @@ void RowEmitter::shareValues(const Elements &outer, Value column, unsigned lanes
         emitSharedValues(emission, entry.compute, getPoints(entry.compute, point), getPoints(entry.compute, vector));
 }
 
+/// Where an element is kept: behind those of the rows before, if rows are together.
+Value RowEmitter::getKeptPlace(const Elements &elements) {
+  if (!areTogether() || !elements.row)
+    return elements.number;
+  return emission.add(elements.number, emission.getConstant(elements.row * grid.getKeptPitch()));
+}
+
 void RowEmitter::keep(Value result, Value value, const Elements &elements) {
-  Value number = elements.number, mask = elements.mask;
+  Value number = getKeptPlace(elements), mask = elements.mask;
   unsigned lanes = elements.lanes;
   Type storage = tile::getStorageType(cast<graph::TensorType>(result.getType()).getElementType());
   Type type = lanes > 1 ? Type(VectorType::get({lanes}, storage)) : storage;
@@ -250,7 +289,7 @@ void RowEmitter::keep(Value result, Value value, const Elements &elements) {
 }
 
 Value RowEmitter::loadKept(Value result, const Elements &elements) {
-  Value number = elements.number, mask = elements.mask;
+  Value number = getKeptPlace(elements), mask = elements.mask;
   unsigned lanes = elements.lanes;
   Type element = cast<graph::TensorType>(result.getType()).getElementType();
   Type storage = tile::getStorageType(element), scalar = tile::getScalarType(element);

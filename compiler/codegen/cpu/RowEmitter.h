@@ -26,9 +26,10 @@ struct RowElements {
 };
 
 /// Emits computes row by row, in passes over the elements of a row: those of reductions along memory, and the single
-/// one of maps. Blocks of neighbouring rows, each with one result, are computed together and share what they load; so
-/// do maps whose operands are contiguous across the rows. In four files: rows, passes and their loops; the bodies at
-/// some elements; blocks; squares of rows and columns.
+/// one of maps. Short rows are computed several at a time, so that none waits for its own sums. Blocks of neighbouring
+/// rows, each with one result, are computed together and share what they load; so do maps whose operands are contiguous
+/// across the rows. In four files: rows, passes and their loops; the bodies at some elements; blocks; squares of rows
+/// and columns.
 class RowEmitter {
 public:
   RowEmitter(Emission &emission, tile::RowPasses passes, tile::RowGrid grid,
@@ -71,7 +72,12 @@ private:
 
   // Rows, passes and their loops.
   void emitTile(mlir::Value tile);
+  void emitRowsTogether(mlir::Value first, mlir::Value end);
   void emitRows();
+  /// Whether the current rows are neighbours whose values of whole rows stand in vectors, a row a lane.
+  bool areTogether() const { return rows.size() > 1 && !blocks; }
+  Elements getWholeRows(unsigned row) const;
+  void setOfRows(mlir::Value tensor, mlir::Value value, unsigned row);
   void placeRow(llvm::ArrayRef<mlir::Value> indices, mlir::Value first, mlir::Value end);
   void emitScalars(unsigned before);
   void emitPass(unsigned number);
@@ -95,6 +101,7 @@ private:
   // Bodies at some elements.
   llvm::SmallVector<mlir::Value> emitElements(Pass &pass, llvm::MutableArrayRef<Elements> vectors,
                                               mlir::ValueRange accumulators);
+  void prefetchRows(llvm::ArrayRef<Elements> vectors);
   llvm::ArrayRef<tile::ComputeOp> takeTogether(llvm::ArrayRef<tile::ComputeOp> &left);
   void emitValues(llvm::ArrayRef<tile::ComputeOp> together, llvm::MutableArrayRef<Elements> vectors);
   void emitMap(tile::ComputeOp compute, llvm::MutableArrayRef<Elements> vectors);
@@ -108,6 +115,7 @@ private:
   void setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements);
   void store(tile::ComputeOp compute, mlir::Value result, mlir::Value value, const Elements &elements);
   void keep(mlir::Value result, mlir::Value value, const Elements &elements);
+  mlir::Value getKeptPlace(const Elements &elements);
   mlir::Value loadKept(mlir::Value result, const Elements &elements);
 
   // Blocks of rows and columns of results.
@@ -151,6 +159,8 @@ private:
   /// The current row, or those of a block, row-major in so many columns.
   llvm::SmallVector<Row> rows;
   int64_t columnsOfBlock = 1;
+  /// Values of whole rows that are together.
+  llvm::DenseMap<mlir::Value, mlir::Value> ofRows;
   /// The columns of the tile.
   mlir::Value firstColumn, endColumn;
   /// The copy of the packed operand, or of that with a border; the columns to read: of the copy or in place, and

@@ -127,3 +127,54 @@ SmallVector<Value> codegen::interleaveLanes(OpBuilder &builder, Location locatio
   }
   return interleaved;
 }
+
+Value codegen::reduceEach(OpBuilder &builder, Location location, SmallVector<Value> vectors,
+                          llvm::function_ref<Value(Value, Value)> combine) {
+  /// A vector of equal segments, each of what is left of one of the given vectors.
+  struct Segments {
+    Value vector;
+    SmallVector<int64_t> numbers;
+  };
+  SmallVector<Segments> parts;
+  for (auto [number, vector] : llvm::enumerate(vectors))
+    parts.push_back({vector, {static_cast<int64_t>(number)}});
+  int64_t lanes = getNumLanes(vectors.front()), count = vectors.size();
+  auto bits = cast<VectorType>(vectors.front().getType()).getElementTypeBitWidth();
+  int64_t inRegisterPart = std::clamp<int64_t>(128 / bits, 1, lanes);
+  int64_t half = lanes / 2;
+  for (; parts.size() > 1; half /= 2) {
+    SmallVector<Segments> next;
+    for (size_t pair = 0; pair < parts.size(); pair += 2) {
+      const Segments *both[] = {&parts[pair], &parts[pair + 1]};
+      // Shuffles within 128 bits where segments are that short, else of whole 128-bit parts.
+      int64_t part = half >= inRegisterPart ? lanes : inRegisterPart, ofPart = part / (2 * half);
+      SmallVector<int64_t> low, high;
+      Segments joined;
+      for (int64_t from = 0; from < lanes; from += part)
+        for (int64_t side : {0, 1})
+          for (int64_t segment = 0; segment < ofPart; ++segment) {
+            joined.numbers.push_back(both[side]->numbers[from / (2 * half) + segment]);
+            for (int64_t lane = 0; lane < half; ++lane) {
+              low.push_back(side * lanes + from + segment * 2 * half + lane);
+              high.push_back(low.back() + half);
+            }
+          }
+      Value lower = vector::ShuffleOp::create(builder, location, both[0]->vector, both[1]->vector, low);
+      Value upper = vector::ShuffleOp::create(builder, location, both[0]->vector, both[1]->vector, high);
+      joined.vector = combine(lower, upper);
+      next.push_back(std::move(joined));
+    }
+    parts = std::move(next);
+  }
+  Segments &last = parts.front();
+  for (; half >= 1; half /= 2) {
+    SmallVector<int64_t> other;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      other.push_back(lane ^ half);
+    last.vector = combine(last.vector, vector::ShuffleOp::create(builder, location, last.vector, last.vector, other));
+  }
+  SmallVector<int64_t> places(count);
+  for (auto [segment, number] : llvm::enumerate(last.numbers))
+    places[number] = static_cast<int64_t>(segment) * (lanes / count);
+  return vector::ShuffleOp::create(builder, location, last.vector, last.vector, places);
+}

@@ -14,6 +14,12 @@ llvm::SmallVector<mlir::Value> transposeLanes(mlir::OpBuilder &builder, mlir::Lo
 llvm::SmallVector<mlir::Value> interleaveLanes(mlir::OpBuilder &builder, mlir::Location location,
                                                mlir::ValueRange vectors);
 
+/// Reduces each of several vectors to one lane of the result, by an associative operation on two vectors. Their number
+/// is a power of two, at most their lanes. Lanes are combined in the order of `vector.reduction`: halves of a vector,
+/// of halves, and so on. What is left of two vectors is one again: four of 16 lanes take 5 operations rather than 16.
+mlir::Value reduceEach(mlir::OpBuilder &builder, mlir::Location location, llvm::SmallVector<mlir::Value> vectors,
+                       llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+
 } // namespace freestone::codegen
 
 #endif // FREESTONE_COMPILER_CODEGEN_CPU_TRANSPOSELANES_H

@@ -130,7 +130,8 @@ LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, in
 
 LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym::Expr rows, ArrayRef<int64_t> runLoops,
                                      ArrayRef<int64_t> lanes, ArrayRef<int64_t> accumulators, int64_t blockRows,
-                                     int64_t blockColumns, int64_t packed) {
+                                     int64_t blockColumns, int64_t packed, int64_t together, int64_t shortRow,
+                                     int64_t prefetching) {
   // A block stands in registers, and is written out.
   constexpr int64_t largestBlock = 32;
   for (auto [name, value] : {std::pair("block_rows", blockRows), {"block_columns", blockColumns}})
@@ -144,6 +145,17 @@ LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym:
   if (packed >= 0 && blockRows * blockColumns == 1 &&
       (!rowLoops || !llvm::all_equal(lanes) || lanes.empty() || lanes[0] == 1))
     return emitError() << "operand " << packed << " is packed for vectors of one width along rows, but there are none";
+  if (!llvm::isPowerOf2_64(together) || together > largestBlock)
+    return emitError() << "rows together are a power of two up to " << largestBlock << ", not " << together;
+  if (together > 1 && (!rowLoops || packed >= 0 || blockRows * blockColumns > 1))
+    return emitError() << "rows in blocks, of packed operands or without a loop do not go together";
+  for (int64_t width : lanes)
+    if (together > 1 && width < together)
+      return emitError() << together << " rows together are the lanes of a vector, which has " << width;
+  if (prefetching != -1 && (prefetching < 1 || prefetching >= int64_t(lanes.size()) || !rowLoops))
+    return emitError() << "what prefetches rows is a pass behind the first of several rows, not " << prefetching;
+  if (failed(verifySize(emitError, "short_row", shortRow, together > 1)))
+    return failure();
   if (runLoops.size() != lanes.size() || accumulators.size() != lanes.size())
     return emitError() << "run_loops, lanes and accumulators have an entry for every pass, not " << runLoops.size()
                        << ", " << lanes.size() << " and " << accumulators.size();

@@ -134,6 +134,11 @@ def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
     the rows; its columns are copied so that the elements of a reduction are neighbours, unless they are in a run.
     Without blocks, `packed` is an argument that is contiguous across rows: as many rows as a vector has lanes are copied,
     transposed.
+
+    Rows of at most `short_row` elements go `together`, so many neighbours along the last row loop at a time: each turn of a
+    pass has a vector of each, and values of whole rows stand in one vector, a row a lane.
+
+    Pass `prefetching`, if not -1, prefetches what the first pass reads of the rows that follow.
     ```mlir
     #tile.rows<row_loops = 2, rows = 1, run_loops = [1], lanes = [16], accumulators = [8], block_rows = 4, block_columns = 4>
     ```
@@ -142,10 +147,13 @@ def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
                         ArrayRefParameter<"int64_t">:$lanes, ArrayRefParameter<"int64_t">:$accumulators,
                         DefaultValuedParameter<"int64_t", "1">:$block_rows,
                         DefaultValuedParameter<"int64_t", "1">:$block_columns,
-                        DefaultValuedParameter<"int64_t", "-1">:$packed);
+                        DefaultValuedParameter<"int64_t", "-1">:$packed,
+                        DefaultValuedParameter<"int64_t", "1">:$together,
+                        DefaultValuedParameter<"int64_t", "0">:$short_row,
+                        DefaultValuedParameter<"int64_t", "-1">:$prefetching);
   let assemblyFormat = [{
     `<` `row_loops` `=` $row_loops `,` `rows` `=` $rows `,` `run_loops` `=` `[` $run_loops `]` `,` `lanes` `=` `[` $lanes `]` `,`
-    `accumulators` `=` `[` $accumulators `]` (`,` struct($block_rows, $block_columns, $packed)^)? `>`
+    `accumulators` `=` `[` $accumulators `]` (`,` struct($block_rows, $block_columns, $packed, $together, $short_row, $prefetching)^)? `>`
   }];
   let extraClassDeclaration = [{
     /// Whether neighbouring results are computed together.
