@@ -44,6 +44,7 @@ struct Switches {
   bool blockOrders = true;
   bool keepScanValues = true;
   bool dotProducts = true;
+  bool splitProducts = true;
   bool pairProducts = true;
   bool keepPacked = true;
   bool streamColumns = true;
@@ -83,7 +84,8 @@ struct Switches {
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
       switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
-          switches.channelsApart = switches.skipTaps = switches.windows = switches.shareRows = switches.channelVectors = switches.dotProducts = switches.pairProducts = switches.keepPacked =
+          switches.channelsApart = switches.skipTaps = switches.windows = switches.shareRows =
+          switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
           switches.prefetchRows = switches.variants =
@@ -171,6 +173,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"dot-products", &Switches::dotProducts, "dot_products",
      "products of bf16 and of 8-bit integers are summed two or four at a time, by the matrix unit (AMX) where there is "
      "one"},
+    {"split-products", &Switches::splitProducts, "split_products",
+     "matrices of f32 are multiplied by the matrix unit for bf16 (AMX), each element as three numbers of bf16"},
     {"pair-products", &Switches::pairProducts, "pair_products",
      "products of integers that fit 16 bits are summed two at a time"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",

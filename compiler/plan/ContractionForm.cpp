@@ -85,7 +85,7 @@ std::optional<unsigned> ContractionForm::getInput(Value factor) {
 
 std::string DotProductFactors::getName() const {
   if (!areIntegers)
-    return "bf16";
+    return parts == 1 ? "bf16" : "bf16x" + std::to_string(parts);
   return std::string(isLhsSigned ? "s8" : "u8") + (isRhsSigned ? "s8" : "u8");
 }
 
@@ -133,6 +133,36 @@ std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
       return std::nullopt;
     (isLhs ? factors.isLhsSigned : factors.isRhsSigned) = *isSigned;
   }
+  return factors;
+}
+
+std::optional<DotProductFactors> ContractionForm::getSplitFactors() {
+  if (!elementType.isF32() || k.size() != 1 || m.empty() || n.empty())
+    return std::nullopt;
+  for (bool isLhs : {true, false}) {
+    auto argument = dyn_cast<BlockArgument>(isLhs ? lhs : rhs);
+    if (!argument || argument.getArgNumber() >= compute.getInputs().size())
+      return std::nullopt;
+    unsigned input = argument.getArgNumber();
+    graph::TensorType type = compute.getInputType(input);
+    if (!type.getElementType().isF32() || compute.getFill(input))
+      return std::nullopt;
+    ArrayRef<unsigned> across = isLhs ? m : n;
+    if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout())) {
+      // Vectors of a group's steps, or of a panel's columns, never cross a panel.
+      Expr along = getIndices(compute, input)[panels.getAxis()];
+      bool isAcross = !isLhs && across.size() == 1 && along == getLoopSymbol(compute.getContext(), across.front());
+      if ((!isAcross && along != getLoopSymbol(compute.getContext(), k.front())) || panels.getWidth() % 32)
+        return std::nullopt;
+      continue;
+    }
+    std::optional<LinearIndex> linear = hasStrides(type) ? getStrides(compute, input) : std::nullopt;
+    if (!linear || (!linear->strides[k.front()].isConstant(1) &&
+                    !(across.size() == 1 && linear->strides[across.front()].isConstant(1))))
+      return std::nullopt;
+  }
+  DotProductFactors factors;
+  factors.parts = 3;
   return factors;
 }
 

@@ -11,9 +11,11 @@ struct DotProductFactors {
   bool areIntegers = false;
   /// Of integers.
   bool isLhsSigned = false, isRhsSigned = false;
+  /// The numbers of bf16 whose sum an element is: 3 of an f32.
+  int64_t parts = 1;
 
   int64_t getStepsOfWord() const { return areIntegers ? 4 : 2; }
-  /// `bf16`, or the signs of both: `u8s8`.
+  /// `bf16`, `bf16x3`, or the signs of both: `u8s8`.
   std::string getName() const;
   /// The types of elements and sums in memory.
   mlir::Type getElementType(mlir::MLIRContext *context) const;
@@ -62,6 +64,9 @@ struct ContractionForm {
   std::optional<unsigned> getInput(mlir::Value factor);
   /// What dot products multiply, if both factors are unmodified inputs: of bf16, or of 8 bits and widened.
   std::optional<DotProductFactors> getDotProductFactors();
+  /// The same where both factors are inputs of f32, to be split into parts of bf16, and lie in memory along rows,
+  /// columns or k.
+  std::optional<DotProductFactors> getSplitFactors();
   /// Whether pair products can multiply it: both factors are unmodified inputs that fit i16, summed in i32. A word has
   /// two steps of k, whose products one instruction multiplies and adds.
   bool multipliesPairs();

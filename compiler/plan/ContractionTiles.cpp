@@ -73,7 +73,10 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
   tiles.sumType = tiles.dotProducts->factors.getSumType(context);
   tiles.prefetchRows = tiling.getPrefetchRows();
   tiles.panels = constant(tiling.getColumns() / unit);
-  tiles.keptRows = constant(tiling.getRows() * tiling.getDepth());
+  tiles.parts = tiles.dotProducts->factors.parts;
+  // Rows that are split are worth keeping, also where they leave L2.
+  int64_t ofRows = tiling.getRows() * tiling.getDepth();
+  tiles.keptRows = constant(tiles.parts > 1 ? std::max(ofRows, tiling.getKeptColumns()) : ofRows);
   tiles.keptColumns = constant(tiling.getKeptColumns());
   tiles.mayGroup = false;
   tiles.rowUnit = unit;
@@ -85,9 +88,10 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
 
   // All blocks of k but the last are full; an empty sum has one group of zeros.
   Expr allSteps = depth + Expr::min(depth + tiles.depthUnit, constant(tiling.getDepth()));
-  tiles.packedRows = Expr::min((rows + unit) * allSteps, tiles.keptRows);
+  tiles.packedRows = Expr::min((rows + unit) * allSteps, tiles.keptRows) * tiles.parts;
   int64_t ofRun = tiling.getColumns() * tiling.getDepth();
-  tiles.packedColumns = Expr::min((columns + unit) * allSteps, constant(std::max(ofRun, tiling.getKeptColumns())));
+  tiles.packedColumns =
+      Expr::min((columns + unit) * allSteps, constant(std::max(ofRun, tiling.getKeptColumns()))) * tiles.parts;
   // Panels share the space for sums where k is one block.
   Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * (tiling.getColumns() - unit);
   tiles.sums = Expr::min((rows + unit) * (columns + unit), (further + unit) * tiling.getRows());

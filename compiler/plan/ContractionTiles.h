@@ -55,6 +55,8 @@ struct ContractionTiles {
   int64_t taps = 1;
   /// Steps of k of which a block's are a multiple.
   int64_t depthUnit;
+  /// Numbers that an element of A or B is packed as.
+  int64_t parts = 1;
   /// `depthBlocks` is at least one, so that an empty sum is written as well.
   sym::Expr rowBlocks, panelCount, depthBlocks;
   sym::Expr tiles;

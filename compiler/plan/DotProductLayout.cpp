@@ -3,7 +3,7 @@
 using namespace freestone::tile;
 
 DotProductLayout DotProductLayout::get(ContractionForm &form, DotProductTilingAttr tiling) {
-  DotProductFactors factors = *form.getDotProductFactors();
+  DotProductFactors factors = tiling.getParts() > 1 ? *form.getSplitFactors() : *form.getDotProductFactors();
   DotProductLayout layout{tiling.getUnit(), tiling.getGroups(), factors, factors};
   if (tiling.getUnit() == DotProductUnit::vectors && factors.areIntegers)
     layout.multiplied.isLhsSigned = !factors.isRhsSigned;

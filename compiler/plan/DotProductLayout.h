@@ -6,7 +6,8 @@
 namespace freestone::tile {
 
 /// How dot products read packed operands: words of neighbouring steps of k. Rows of A are packed in strips, B in
-/// panels, both padded with zeros to whole groups of steps.
+/// panels, both padded with zeros to whole groups of steps. Where elements have several parts, a group has those of all
+/// its elements one after another, and a word two steps that are 16 apart.
 struct DotProductLayout {
   /// Rows of a strip and columns of a panel: two tiles of a matrix unit, two vectors of sums.
   static constexpr int64_t unit = 32;
@@ -29,7 +30,9 @@ struct DotProductLayout {
   /// Steps of k of a word, and of a group of a strip or panel.
   int64_t getStepsOfWord() const { return factors.getStepsOfWord(); }
   int64_t getStepsOfGroup() const { return rowWords * getStepsOfWord(); }
-  int64_t getGroupElements() const { return groupWords * getStepsOfWord(); }
+  int64_t getGroupElements() const { return factors.parts * getPartElements(); }
+  /// Of a group's parts, which follow each other.
+  int64_t getPartElements() const { return groupWords * getStepsOfWord(); }
 };
 
 } // namespace freestone::tile

@@ -63,9 +63,10 @@ static FailureOr<PlanAttr> planDotProducts(ProgramOp program, DotProductTilingAt
   std::optional<ContractionForm> form = getContractionWithEpilogue(program);
   std::optional<DotProductFactors> factors;
   if (form)
-    factors = form->getDotProductFactors();
+    factors = tiling.getParts() > 1 ? form->getSplitFactors() : form->getDotProductFactors();
   if (!factors)
-    return program.emitOpError("is tiled as dot products, but has no factors of bf16 or 8-bit integers");
+    return program.emitOpError("is tiled as dot products, but has no factors of ")
+           << (tiling.getParts() > 1 ? "f32 that can be split" : "bf16 or 8-bit integers");
   int64_t group = DotProductLayout::rowWords * factors->getStepsOfWord();
   if (tiling.getDepth() % group)
     return program.emitOpError("sums dot products in groups of ")

@@ -13,6 +13,8 @@ using sym::Expr;
 
 /// The parts of peak rates that programs reach.
 static constexpr double partOfProducts = 0.8, partOfWindows = 0.35, partOfBodies = 0.5, partOfBytes = 0.5;
+/// Products of the parts of two elements of f32, where these are split.
+static constexpr int64_t productsOfParts = 6;
 /// What the end of a convolution's sum takes, which is transposed and stored, in multiply-adds.
 static constexpr int64_t multiplyAddsOfResult = 16;
 /// Explicit loops compute one element after another.
@@ -31,9 +33,10 @@ static bool hasKernel(Attribute tiling) {
 
 /// Multiply-adds a second of the products of a program.
 static double getMultiplyAdds(Attribute tiling, Type element, const DeviceDescription &device) {
-  if (isa<tile::DotProductTilingAttr>(tiling))
-    return std::max(element.isInteger() ? device.getQuadMultiplyAdds() : device.getPairMultiplyAdds(),
-                    device.getMultiplyAdds(32));
+  if (auto dotProducts = dyn_cast<tile::DotProductTilingAttr>(tiling)) {
+    double pairs = device.getPairMultiplyAdds() / double(dotProducts.getParts() > 1 ? productsOfParts : 1);
+    return std::max(element.isInteger() ? device.getQuadMultiplyAdds() : pairs, device.getMultiplyAdds(32));
+  }
   return device.getMultiplyAdds(std::max(32u, element.getIntOrFloatBitWidth()));
 }
 

@@ -3,6 +3,7 @@
 #include "compiler/plan/Plans.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/Passes.h"
+#include "compiler/tile/SplitProducts.h"
 #include "compiler/tile/TileChain.h"
 #include "compiler/tile/TileContraction.h"
 #include "compiler/tile/TileConvolution.h"
@@ -223,6 +224,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
           return contraction && contraction.getStreamedRows() > 0;
         }))
       count("streamed_columns");
+    if (splitProducts && !runsOfStage)
+      if (std::optional<Attribute> split = tile::tileSplitProducts(*form, tiling, device, variants)) {
+        count("split_products");
+        return *split;
+      }
     return tiling;
   }
 };

@@ -90,9 +90,11 @@ static void explainContraction(ProgramOp program, ContractionForm &form, const D
   stream << "  " << candidates.size() << " candidates\n";
   for (auto [number, problem] : llvm::enumerate(problems)) {
     auto atRun = [&](sym::Expr size) { return runs.evaluate(size)[number]; };
-    auto contraction = dyn_cast<ContractionTilingAttr>(tilings[getVariantOf(tiling, atRun)]);
+    Attribute ofRun = tilings[getVariantOf(tiling, atRun)];
+    auto contraction = dyn_cast<ContractionTilingAttr>(ofRun);
+    bool isSplit = isa<DotProductTilingAttr>(ofRun);
     ContractionChoice chosen = candidates.front().choice;
-    chosen.isInner = !contraction;
+    chosen.isInner = !contraction && !isSplit;
     if (contraction)
       chosen.shares = ContractionShares::get(contraction);
     stream << llvm::formatv("  {0} x {1} x {2} x {3} (outer, rows, columns, depth)\n", problem.outer, problem.m,
@@ -103,7 +105,9 @@ static void explainContraction(ProgramOp program, ContractionForm &form, const D
         shown.push_back({candidate.choice, 0});
     auto isChosen = [&](const auto &each) { return isSame(each.first, chosen); };
     auto known = llvm::find_if(shown, isChosen);
-    explainCandidate(problem, chosen, rates, /*isChosen=*/true, known == shown.end() ? 0 : known->second, stream);
+    if (isSplit)
+      stream << "    * products in parts, whose time is not predicted; without them:\n";
+    explainCandidate(problem, chosen, rates, /*isChosen=*/!isSplit, known == shown.end() ? 0 : known->second, stream);
     for (const auto &each : shown)
       if (!isChosen(each))
         explainCandidate(problem, each.first, rates, /*isChosen=*/false, each.second, stream);
@@ -168,7 +172,9 @@ static bool isChoice(Attribute tiling) {
   if (auto variants = dyn_cast<VariantsTilingAttr>(tiling))
     return llvm::all_of(variants.getTilings(), isChoice);
   auto rows = dyn_cast<RowsTilingAttr>(tiling);
-  return isa<ContractionTilingAttr>(tiling) || (rows && rows.hasBlocks());
+  auto dotProducts = dyn_cast<DotProductTilingAttr>(tiling);
+  return isa<ContractionTilingAttr>(tiling) || (rows && rows.hasBlocks()) ||
+         (dotProducts && dotProducts.getParts() > 1);
 }
 
 /// The bytes that a program has to move, and those that each level fetches in typical runs of one worker.

@@ -386,6 +386,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Compute windows of narrow pictures with vectors along the channels">,
                  Option<"dotProducts", "dot-products", "bool", "true",
                         "Sum products of bf16 and of 8-bit integers as dot products of words, where the device can">,
+                 Option<"splitProducts", "split-products", "bool", "true",
+                        "Multiply matrices of f32 by a matrix unit for bf16, as three parts each, where that is faster">,
                  Option<"pairProducts", "pair-products", "bool", "true",
                         "Multiply integers of 16 bits in pairs">,
                  Option<"keepPacked", "keep-packed", "bool", "true",

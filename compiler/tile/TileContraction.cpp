@@ -218,5 +218,5 @@ DotProductTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDe
   int64_t rows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (depth * bytes) / unit, 4, 8) * unit;
   auto usedUnit = getUnit(factors, device) == WordUnit::tiles ? DotProductUnit::tiles : DotProductUnit::vectors;
   return DotProductTilingAttr::get(form.compute.getContext(), usedUnit, rows, 8 * unit, depth, groups,
-                                   4 * device.getL2Bytes() / bytes, prefetchRows);
+                                   4 * device.getL2Bytes() / bytes, prefetchRows, factors.parts);
 }

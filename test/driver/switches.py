@@ -65,6 +65,8 @@ OF_ROW_PARTS = {"parts-of-rows"}
 OF_SEGMENTS = {"segments"}
 # test/codegen/products.py tests those of few rows and columns.
 OF_PRODUCTS = {"stream-columns", "inner-products"}
+# test/codegen/split_products.py tests that of products in parts, on machines with a matrix unit.
+OF_PARTS = {"split-products"}
 # test/codegen/rows_across.py tests that of rows that lie across, rows_together.py those of short rows and of prefetches.
 OF_ROWS = {"rows-across", "rows-together", "prefetch-rows"}
 # test/driver/variants.py tests that of tilings for different sizes.
@@ -111,7 +113,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_ROW_PARTS | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_SMALL_PICTURES
+    tested |= OF_PRODUCTS | OF_PARTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_SMALL_PICTURES
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

@@ -110,7 +110,7 @@ void ContractionEmitter::emitBlock(Value block) {
   PackedBlock at = rows;
   at.k = emission.multiply(block, depthStep);
   at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
-  Value rowsStart = emission.multiply(select(keepsRows, block, zero), emission.multiply(rowStep, depthStep));
+  Value rowsStart = emission.multiply(select(keepsRows, block, zero), emission.multiply(rowStep, getPackedStep()));
   emitIf(rowsAreNew, [&] { packRowsOf(at, rowsStart); });
   multiplyBlock(at, block, rowsStart);
 }
@@ -134,7 +134,7 @@ Value ContractionEmitter::getSums(const PackedBlock &columns) {
 Value ContractionEmitter::getPanelStart(Value column, Value block) {
   Value panel = emission.subtract(emission.divide(column, emission.getConstant(width)), firstOfGroup);
   Value number = emission.add(emission.multiply(panel, depthBlocks), block);
-  return emission.multiply(number, emission.multiply(depthStep, emission.getConstant(width)));
+  return emission.multiply(number, emission.multiply(getPackedStep(), emission.getConstant(width)));
 }
 
 void ContractionEmitter::finishPanel(Value sums, const PackedBlock &columns, Value block) {

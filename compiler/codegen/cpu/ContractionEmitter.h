@@ -41,6 +41,8 @@ protected:
   void bringEpilogue(const PackedBlock &columns, mlir::Value block);
   /// The epilogue of a panel, behind its last block of k.
   void finishPanel(mlir::Value sums, const PackedBlock &columns, mlir::Value block);
+  /// The packed numbers of a row or column, of a block of k.
+  mlir::Value getPackedStep() { return emission.multiply(depthStep, emission.getConstant(tiles.parts)); }
   /// The scratch index of a panel that stays packed.
   mlir::Value getPanelStart(mlir::Value column, mlir::Value block);
   /// Whether the result is stored in packed panels of columns.

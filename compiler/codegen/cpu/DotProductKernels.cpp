@@ -95,7 +95,7 @@ private:
     return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, word,
                                  arith::ConstantIntOp::create(builder, location, i64, 0));
   }
-  void forSums(Value c, llvm::function_ref<void(int64_t tile, Value address)> body);
+  void forSums(Value c, int64_t count, llvm::function_ref<void(int64_t tile, Value address)> body);
   func::FuncOp emitBlock(const tile::DotProductFactors &factors, int64_t rows);
   void callBlock(ArrayRef<func::FuncOp> blocks, Value rows, int64_t most, ValueRange operands);
 
@@ -146,9 +146,19 @@ void DotProductKernelEmitter::emitIf(Value condition, llvm::function_ref<void()>
   otherwise();
 }
 
-/// The four tiles of a strip's accumulators, row-major.
-void DotProductKernelEmitter::forSums(Value c, llvm::function_ref<void(int64_t tile, Value address)> body) {
-  for (int64_t tile = 0; tile < 4; ++tile)
+/// The parts of A and B whose products count, the small ones first; neighbours share one. Of three parts, the others
+/// are below the last bit of the largest product.
+static SmallVector<std::pair<int64_t, int64_t>> getPartsOfProducts(const tile::DotProductFactors &factors) {
+  assert((factors.parts == 1 || factors.parts == 3) && "an f32 has three parts");
+  if (factors.parts == 1)
+    return {{0, 0}};
+  return {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}};
+}
+
+/// The tiles of a strip's accumulators, four row-major, or two of half a strip.
+void DotProductKernelEmitter::forSums(Value c, int64_t count,
+                                      llvm::function_ref<void(int64_t tile, Value address)> body) {
+  for (int64_t tile = 0; tile < count; ++tile)
     body(tile, advance(c, static_cast<int32_t>(tile / 2 * 16 * panelRow + tile % 2 * tileRow)));
 }
 
@@ -159,31 +169,54 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
   if (factors.areIntegers)
     multiply =
         std::string("llvm.x86.tdpb") + (factors.isLhsSigned ? "s" : "u") + (factors.isRhsSigned ? "s" : "u") + "d";
-  Value panelPitch = word(panelRow), tilePitch = word(tileRow);
-  forStrips(arguments, [&](Value, Value stripA, Value c) {
+  Value panelPitch = word(panelRow), tilePitch = word(tileRow), rows = toIndex(arguments[0]);
+  auto emitStrip = [&](Value stripA, Value c, int64_t sums) {
     emitIf(
         isSet(arguments[6]),
         [&] {
-          forSums(c, [&](int64_t tile, Value address) { call("llvm.x86.tileloadd64", tile, {address, panelPitch}); });
+          forSums(c, sums,
+                  [&](int64_t tile, Value address) { call("llvm.x86.tileloadd64", tile, {address, panelPitch}); });
         },
-        [&] { forSums(c, [&](int64_t tile, Value) { call("llvm.x86.tilezero", tile); }); });
+        [&] { forSums(c, sums, [&](int64_t tile, Value) { call("llvm.x86.tilezero", tile); }); });
     auto loop = scf::ForOp::create(builder, location, constant(0), toIndex(arguments[1]), constant(1),
                                    ValueRange{stripA, arguments[4]});
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
       Value a = loop.getRegionIterArg(0), b = loop.getRegionIterArg(1);
-      call("llvm.x86.tileloadd64", 6, {b, panelPitch});
-      call("llvm.x86.tileloadd64", 4, {a, tilePitch});
-      call(multiply, {0, 4, 6});
-      call("llvm.x86.tileloadd64", 7, {advance(b, tileRow), panelPitch});
-      call(multiply, {1, 4, 7});
-      call("llvm.x86.tileloadd64", 5, {advance(a, tileBytes), tilePitch});
-      call(multiply, {2, 5, 6});
-      call(multiply, {3, 5, 7});
-      scf::YieldOp::create(builder, location, ValueRange{advance(a, groupBytes), advance(b, groupBytes)});
+      auto load = [&](int64_t tile, Value base, int64_t bytes, Value pitch) {
+        call("llvm.x86.tileloadd64", tile, {advance(base, static_cast<int32_t>(bytes)), pitch});
+      };
+      int64_t partOfA = -1, partOfB = -1;
+      for (auto [ofA, ofB] : getPartsOfProducts(factors)) {
+        bool isNewA = partOfA != ofA, isNewB = partOfB != ofB;
+        partOfA = ofA;
+        partOfB = ofB;
+        if (isNewB)
+          load(6, b, ofB * groupBytes, panelPitch);
+        if (isNewA)
+          load(4, a, ofA * groupBytes, tilePitch);
+        call(multiply, {0, 4, 6});
+        if (isNewB)
+          load(7, b, ofB * groupBytes + tileRow, panelPitch);
+        call(multiply, {1, 4, 7});
+        if (sums < 4)
+          continue;
+        if (isNewA)
+          load(5, a, ofA * groupBytes + tileBytes, tilePitch);
+        call(multiply, {2, 5, 6});
+        call(multiply, {3, 5, 7});
+      }
+      auto bytes = static_cast<int32_t>(factors.parts * groupBytes);
+      scf::YieldOp::create(builder, location, ValueRange{advance(a, bytes), advance(b, bytes)});
     }
-    forSums(c, [&](int64_t tile, Value address) { call("llvm.x86.tilestored64", tile, {address, panelPitch}); });
+    forSums(c, sums, [&](int64_t tile, Value address) { call("llvm.x86.tilestored64", tile, {address, panelPitch}); });
+  };
+  forStrips(arguments, [&](Value strip, Value stripA, Value c) {
+    Value before = arith::MulIOp::create(builder, location, strip, constant(stripRows));
+    Value left = arith::SubIOp::create(builder, location, rows, before);
+    Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, constant(stripRows / 2));
+    emitIf(isWhole, [&] { emitStrip(stripA, c, 4); }, [&] { emitStrip(stripA, c, 2); });
   });
   close();
 }

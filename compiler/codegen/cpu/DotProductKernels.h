@@ -11,8 +11,9 @@ namespace freestone::codegen {
 //   void freestone_dot_products_F(i64 rows, i64 groups, const void *A, i64 stripBytes, const void *B, T *C,
 //                                 i64 accumulate)
 // adds to (accumulate != 0) or sets `rows` consecutive rows of 32 sums (f32 or i32); rows up to the next multiple of 32
-// are written too, with unspecified values. A strip of A is 32 rows of 16 words for every group; B is 16 rows for every
-// group, of words for 32 columns. Both are aligned to 64 bytes. On vectors, one factor of integers is signed and one is
+// may be written too, with unspecified values. A strip of A is 32 rows of 16 words for every group; B is 16 rows for
+// every group, of words for 32 columns. Where elements have several parts, a group has so many times these rows, and
+// the products of parts are summed. Both are aligned to 64 bytes. On vectors, one factor of integers is signed and one is
 // not.
 
 /// The declaration of the function for these factors, added to the module once.

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/ContractionEmitter.h"
 #include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/PackDotProducts.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -25,6 +26,7 @@ private:
   void multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) override;
   void packColumns(PackedBlock columns, Value block, Value start, Value pitch);
   void multiplyPanel(const PackedBlock &columns, Value block, Value rowsStart, Value panel);
+  void repeatWithoutParts(Value sums, const PackedBlock &columns);
   Value correctSums(Value sums, Value column) override;
   Value countGroups(const PackedBlock &block);
 
@@ -60,13 +62,14 @@ Value DotProductEmitter::countGroups(const PackedBlock &block) {
 }
 
 void DotProductEmitter::packRowsOf(const PackedBlock &block, Value start) {
-  packDotProductRows(emission, form, layout, points, block, countGroups(block), packedRows, start);
+  auto pack = layout.factors.parts > 1 ? packSplitRows : packDotProductRows;
+  pack(emission, form, layout, points, block, countGroups(block), packedRows, start);
 }
 
 void DotProductEmitter::multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) {
   Value zero = emission.getConstant(0);
   // Panels that stay packed have space for all of k.
-  Value panelSteps = emission.multiply(select(keepsColumns, depthBlocks, emission.getConstant(1)), depthStep);
+  Value panelSteps = emission.multiply(select(keepsColumns, depthBlocks, emission.getConstant(1)), getPackedStep());
   Value start = select(keepsColumns, getPanelStart(firstColumn, block), zero);
   packColumns(at, block, start, emission.multiply(panelSteps, emission.getConstant(width)));
   forPanels(at, [&](const PackedBlock &columns) {
@@ -82,7 +85,8 @@ void DotProductEmitter::packColumns(PackedBlock columns, Value block, Value star
   columns.count = emission.subtract(emission.minimum(lastColumn, endOfNew), firstColumn);
   emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] {
     Value groups = countGroups(columns);
-    packDotProductPanels(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
+    auto pack = layout.factors.parts > 1 ? packSplitPanels : packDotProductPanels;
+    pack(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
     if (layout.flipsRows())
       sumDotProductColumns(emission, layout, columns, groups, packedColumns, start, pitch,
                            compare(arith::CmpIPredicate::ne, block, zero), columnSums);
@@ -91,7 +95,8 @@ void DotProductEmitter::packColumns(PackedBlock columns, Value block, Value star
 
 void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, Value rowsStart, Value panel) {
   Value sums = getSums(columns), groups = countGroups(columns);
-  Value stripBytes = emission.multiply(groups, emission.getConstant(layout.groupWords * layout.wordBytes));
+  Value stripBytes =
+      emission.multiply(groups, emission.getConstant(layout.factors.parts * layout.groupWords * layout.wordBytes));
   emission.forRange(emission.getConstant(0), groups, layout.groups, [&](Value group) {
     Value count = emission.minimum(emission.getConstant(layout.groups), emission.subtract(groups, group));
     Value start = emission.multiply(group, emission.getConstant(layout.getGroupElements()));
@@ -101,7 +106,47 @@ void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, V
                                     emission.getPointer(packedColumns, emission.add(panel, start)),
                                     emission.getPointer(accumulators, sums), toWord(emission.add(block, group))});
   });
+  if (layout.factors.parts > 1)
+    emitIf(compare(arith::CmpIPredicate::eq, emission.add(block, emission.getConstant(1)), depthBlocks),
+           [&] { repeatWithoutParts(sums, columns); });
   finishPanel(sums, columns, block);
+}
+
+/// Sums that are no numbers are computed again of the elements themselves: the parts of an infinite one are infinite
+/// and no number.
+void DotProductEmitter::repeatWithoutParts(Value sums, const PackedBlock &columns) {
+  constexpr int64_t lanes = tile::DotProductLayout::rowWords;
+  auto type = VectorType::get({lanes}, tiles.sumType);
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  emission.forRange(zero, rows.count, 1, [&](Value row) {
+    Value start = emission.add(sums, emission.multiply(row, emission.getConstant(width)));
+    Value halves[] = {start, emission.add(start, emission.getConstant(lanes))};
+    auto load = [&](Value at) -> Value { return vector::LoadOp::create(builder, location, type, accumulators, at); };
+    Value isNone =
+        arith::CmpFOp::create(builder, location, arith::CmpFPredicate::UNO, load(halves[0]), load(halves[1]));
+    emitIf(vector::ReductionOp::create(builder, location, vector::CombiningKind::OR, isNone), [&] {
+      for (auto [number, at] : llvm::enumerate(halves)) {
+        Value before = emission.getConstant(static_cast<int64_t>(number) * lanes);
+        Value left = emission.maximum(zero, emission.subtract(columns.count, before));
+        Value mask = emission.getTailMask(lanes, left);
+        Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(type));
+        auto loop = scf::ForOp::create(builder, location, zero, depthTotal, one, ValueRange{zeros});
+        {
+          OpBuilder::InsertionGuard guard(builder);
+          builder.setInsertionPointToStart(loop.getBody());
+          LanePoints place{points.loops, points.outer, points.n, static_cast<unsigned>(lanes), mask};
+          place.positions.push_back({points.m, emission.add(rows.first, row)});
+          place.positions.push_back({points.n, emission.add(columns.first, before)});
+          place.positions.push_back({points.k, loop.getInductionVar()});
+          BodyVectorizer body(emission, form.compute, std::move(place));
+          Value lhs = body.getVector(form.lhs), rhs = body.getVector(form.rhs);
+          Value sum = vector::FMAOp::create(builder, location, lhs, rhs, loop.getRegionIterArg(0));
+          scf::YieldOp::create(builder, location, sum);
+        }
+        vector::StoreOp::create(builder, location, loop.getResult(0), accumulators, at);
+      }
+    });
+  });
 }
 
 Value DotProductEmitter::correctSums(Value sums, Value column) {

@@ -20,6 +20,14 @@ void packDotProductPanels(Emission &emission, tile::ContractionForm &form, const
                           const ContractionPoints &points, const PackedBlock &block, mlir::Value groups,
                           mlir::Value memory, mlir::Value start, mlir::Value pitch);
 
+/// As packDotProductRows and packDotProductPanels, of f32 that is split into parts of bf16 (`getSplitFactors`).
+void packSplitRows(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
+                   const ContractionPoints &points, const PackedBlock &block, mlir::Value groups, mlir::Value memory,
+                   mlir::Value start);
+void packSplitPanels(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
+                     const ContractionPoints &points, const PackedBlock &block, mlir::Value groups, mlir::Value memory,
+                     mlir::Value start, mlir::Value pitch);
+
 /// As packDotProductPanels, of a window (`getWordWindow`): rows of memory are copied with masks, a run of
 /// columns at a time, and joined to words.
 void packWindowPanels(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,

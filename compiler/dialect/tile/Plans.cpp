@@ -64,9 +64,12 @@ LogicalResult ContractionTilingAttr::verify(EmitError emitError, MicroKernelAttr
       succeeded(verifySize(emitError, "streamed_rows", streamedRows, 0)));
 }
 
-LogicalResult DotProductTilingAttr::verify(EmitError emitError, DotProductUnit, int64_t rows, int64_t columns,
-                                           int64_t depth, int64_t groups, int64_t keptColumns, int64_t prefetchRows) {
+LogicalResult DotProductTilingAttr::verify(EmitError emitError, DotProductUnit summedBy, int64_t rows, int64_t columns,
+                                           int64_t depth, int64_t groups, int64_t keptColumns, int64_t prefetchRows,
+                                           int64_t parts) {
   constexpr int64_t unit = 32;
+  if (parts != 1 && !(parts == 3 && summedBy == DotProductUnit::tiles))
+    return emitError() << "an element has 1 part, or 3 on tiles, not " << parts;
   for (auto [name, value] : {std::pair("rows", rows), {"columns", columns}, {"depth", depth}})
     if (failed(verifyMultiple(emitError, name, value, unit, "of a unit")))
       return failure();

@@ -61,9 +61,11 @@ def Tile_DotProductTilingAttr : Tile_PlanPart<"DotProductTiling", "dot_products"
   let description = [{
     As for a contraction, in whole units of 32 rows, columns and steps. A kernel sums at most `groups` groups of k at a
     time, of 16 words each: 32 steps of bf16, 64 of 8-bit integers; panels of B of at most `kept_columns` elements stay packed.
+    With `parts = 3`, operands are of f32, each element of which is packed as three of bf16.
   }];
   let parameters = (ins EnumParameter<Tile_DotProductUnit>:$unit, "int64_t":$rows, "int64_t":$columns, "int64_t":$depth,
-                        "int64_t":$groups, "int64_t":$kept_columns, "int64_t":$prefetch_rows);
+                        "int64_t":$groups, "int64_t":$kept_columns, "int64_t":$prefetch_rows,
+                        DefaultValuedParameter<"int64_t", "1">:$parts);
 }
 
 def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution"> {

@@ -1,0 +1,68 @@
+#include "compiler/tile/SplitProducts.h"
+
+#include "compiler/dialect/sym/Bounds.h"
+#include "compiler/plan/DotProductLayout.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+/// Products of parts that are summed for each product.
+static constexpr double productsOfParts = 6;
+/// How much faster than multiply-adds these have to be, packing apart.
+static constexpr double leastAdvantage = 1.5;
+/// Multiply-adds with an element, the mean of both operands', that repay splitting it.
+static constexpr int64_t leastUses = 112;
+/// Rows of an epilogue between a prefetch and its use.
+static constexpr int64_t splitRowsAhead = 8;
+
+static DotProductTilingAttr getSplitTiling(const DotProductFactors &factors, const DeviceDescription &device,
+                                           MLIRContext *context) {
+  constexpr int64_t unit = DotProductLayout::unit, rowBytes = DotProductLayout::rowWords * DotProductLayout::wordBytes;
+  // A group of a panel, and of a strip; a panel takes two thirds of L1.
+  int64_t groupBytes = factors.parts * unit * rowBytes;
+  int64_t groups = std::max<int64_t>(2, device.getL1Bytes() * 2 / 3 / groupBytes);
+  // Rows and sums of a run take seven eighths of L2, as many columns as rows; blocks of k are short beside them, since
+  // the parts of an element are packed once for all of these.
+  int64_t depth = 8 * factors.getStepsOfWord() * DotProductLayout::rowWords;
+  int64_t rows = unit;
+  auto fits = [&](int64_t count) {
+    return count * depth / unit / (rowBytes / 2) * groupBytes + 4 * count * count <= device.getL2Bytes() * 7 / 8;
+  };
+  while (fits(2 * rows))
+    rows *= 2;
+  return DotProductTilingAttr::get(context, DotProductUnit::tiles, rows, rows, depth, groups,
+                                   /*keptColumns=*/device.getL2Bytes(), splitRowsAhead, factors.parts);
+}
+
+std::optional<Attribute> tile::tileSplitProducts(ContractionForm &form, Attribute others,
+                                                 const DeviceDescription &device, bool variants) {
+  if (device.pairUnit != WordUnit::tiles ||
+      device.getPairMultiplyAdds() < productsOfParts * leastAdvantage * device.getMultiplyAdds(32))
+    return std::nullopt;
+  std::optional<DotProductFactors> factors = form.getSplitFactors();
+  if (!factors)
+    return std::nullopt;
+  MLIRContext *context = form.compute.getContext();
+  Attribute split = getSplitTiling(*factors, device, context);
+  Expr zero = Expr::constant(context, 0), one = Expr::constant(context, 1);
+  Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getExtent(form.k);
+  sym::Bounds bounds(sym::Interval::size());
+  if (llvm::any_of(ArrayRef{rows, columns, depth},
+                   [&](Expr extent) { return bounds.interval(extent).hi < leastUses / 2; }))
+    return std::nullopt;
+  // The harmonic mean: an element of A has `columns` products, one of B `rows`.
+  Expr uses = Expr::floorDiv(2 * rows * columns, Expr::max(one, rows + columns));
+  Expr missing = Expr::max(zero, leastUses - Expr::min(uses, 2 * depth));
+  if (missing.isConstant(0))
+    return split;
+  if (missing.isConstant() || !variants)
+    return std::nullopt;
+  SmallVector<VariantAttr> choices = {VariantAttr::get(context, missing, /*most=*/0, split)};
+  if (auto several = dyn_cast<VariantsTilingAttr>(others)) {
+    llvm::append_range(choices, several.getVariants());
+    others = several.getOtherwise();
+  }
+  return VariantsTilingAttr::get(context, choices, others);
+}

@@ -1,0 +1,65 @@
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 | FileCheck %s
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+amx-bf16 split-products=false" | FileCheck %s --check-prefix=NONE
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 | FileCheck %s --check-prefix=NONE
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+amx-bf16 variants=false" | FileCheck %s --check-prefix=SINGLE
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v3 | FileCheck %s --check-prefix=NONE
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 --codegen-emit-programs | FileCheck %s --check-prefix=EMITTED
+
+// CHECK: split_products = 2 : i64
+// NONE-NOT: split_products
+// NONE-NOT: #tile.dot_products
+
+// SINGLE: split_products = 1 : i64
+// SINGLE-NOT: #tile.variants
+
+// Runs with few rows multiply and add.
+// CHECK-LABEL: tile.program @rows
+// CHECK-SAME: #tile.variants<[<size = -min({{.*}}, 112) + 112, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
+// CHECK-SAME: #tile.contraction<
+// EMITTED-LABEL: func.func @rows.contraction
+// EMITTED: call @freestone_contract_f32
+// EMITTED-LABEL: func.func @rows.0
+// EMITTED: call @freestone_dot_products_enter
+// EMITTED: call @freestone_dot_products_bf16x3
+// A sum that is no number is computed again of the elements.
+// EMITTED: arith.cmpf uno
+// EMITTED: call @freestone_dot_products_leave
+tile.program @rows symbols [s0](%x: !graph.tensor<[s0, 768], f32>, %w: !graph.tensor<[768, 3072], f32>)
+    -> (!graph.tensor<[s0, 3072], f32>) {
+  %0 = tile.compute [s0, 3072, 768] [parallel, parallel, reduction]
+      ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, 768], f32>, !graph.tensor<[768, 3072], f32>) -> !graph.tensor<[s0, 3072], f32>
+  tile.return %0 : !graph.tensor<[s0, 3072], f32>
+}
+
+// CHECK-LABEL: tile.program @known
+// CHECK-SAME: plan<#tile.dot_products<unit = tiles, {{.*}}parts = 3>
+tile.program @known symbols [](%x: !graph.tensor<[512, 768], f32>, %w: !graph.tensor<[768, 512], f32>) -> (!graph.tensor<[512, 512], f32>) {
+  %0 = tile.compute [512, 512, 768] [parallel, parallel, reduction]
+      ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[512, 768], f32>, !graph.tensor<[768, 512], f32>) -> !graph.tensor<[512, 512], f32>
+  tile.return %0 : !graph.tensor<[512, 512], f32>
+}
+
+// Few columns never repay splitting.
+// CHECK-LABEL: tile.program @narrow
+// CHECK-NOT: #tile.dot_products
+tile.program @narrow symbols [s0](%x: !graph.tensor<[s0, 768], f32>, %w: !graph.tensor<[768, 48], f32>)
+    -> (!graph.tensor<[s0, 48], f32>) {
+  %0 = tile.compute [s0, 48, 768] [parallel, parallel, reduction]
+      ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, 768], f32>, !graph.tensor<[768, 48], f32>) -> !graph.tensor<[s0, 48], f32>
+  tile.return %0 : !graph.tensor<[s0, 48], f32>
+}
