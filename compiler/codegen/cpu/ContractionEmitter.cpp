@@ -137,6 +137,19 @@ Value ContractionEmitter::getPanelStart(Value column, Value block) {
   return emission.multiply(number, emission.multiply(getPackedStep(), emission.getConstant(width)));
 }
 
+std::pair<Value, Value> ContractionEmitter::getNext(const PackedBlock &columns, Value block) {
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  Value next = emission.add(columns.first, emission.getConstant(width)), nextBlock = emission.add(block, one);
+  Value isInside = compare(arith::CmpIPredicate::slt, next, lastColumn);
+  Value isLast = compare(arith::CmpIPredicate::eq, nextBlock, depthBlocks);
+  Value first = emission.multiply(firstOfGroup, emission.getConstant(width));
+  Value end = emission.multiply(emission.add(firstOfGroup, panelsHere), emission.getConstant(width));
+  Value tileColumn =
+      select(compare(arith::CmpIPredicate::slt, lastColumn, emission.minimum(end, columnTotal)), lastColumn, first);
+  Value column = select(isInside, next, select(isLast, tileColumn, firstColumn));
+  return {column, select(isInside, block, select(isLast, zero, nextBlock))};
+}
+
 void ContractionEmitter::finishPanel(Value sums, const PackedBlock &columns, Value block) {
   Value next = emission.add(block, emission.getConstant(1));
   emitIf(compare(arith::CmpIPredicate::eq, next, depthBlocks), [&] { emitPanelEpilogue(sums, columns); });

@@ -45,6 +45,13 @@ protected:
   mlir::Value getPackedStep() { return emission.multiply(depthStep, emission.getConstant(tiles.parts)); }
   /// The scratch index of a panel that stays packed.
   mlir::Value getPanelStart(mlir::Value column, mlir::Value block);
+  /// The column and the block of k after these: the next columns; else those at the beginning of the run, in the next
+  /// block of k; else the first of the next run.
+  std::pair<mlir::Value, mlir::Value> getNext(const PackedBlock &columns, mlir::Value block);
+  /// Whether this worker still has to pack a panel.
+  mlir::Value areColumnsNew(mlir::Value column) {
+    return compare(mlir::arith::CmpIPredicate::slt, column, endOfNew);
+  }
   /// Whether the result is stored in packed panels of columns.
   bool isPanelled() {
     auto panels = llvm::dyn_cast_or_null<tile::PanelsAttr>(form.compute.getResultType(0).getLayout());

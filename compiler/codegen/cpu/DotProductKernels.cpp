@@ -20,7 +20,7 @@ static StringRef getFunctionName(TileFunction function) {
 
 static FunctionType getKernelType(Builder &builder) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  return builder.getFunctionType({i64, i64, pointer, i64, pointer, pointer, i64}, {});
+  return builder.getFunctionType({i64, i64, pointer, i64, pointer, pointer, i64, pointer, i64}, {});
 }
 
 static func::FuncOp declare(ModuleOp module, StringRef name, FunctionType type) {
@@ -73,6 +73,8 @@ private:
   /// Bytes of a tile's row, of a row of sums or of B, of a tile, and of a group of a strip or panel.
   static constexpr int64_t tileRow = 64, panelRow = 128, tileBytes = 1024, groupBytes = 2048;
   static constexpr int64_t stripRows = tile::DotProductLayout::unit;
+  /// Rows that a group prefetches, and the strips that do.
+  static constexpr int64_t rowsAhead = 8, stripsAhead = 4;
   /// Rows whose accumulators fit into vector registers, two vectors each; a strip is three blocks.
   static constexpr int64_t blockRows[] = {11, 11, 10};
   /// The heights of blocks that are emitted: with few rows left, the next greater one computes them.
@@ -87,6 +89,13 @@ private:
   Value toIndex(Value value) { return arith::IndexCastOp::create(builder, location, builder.getIndexType(), value); }
   Value advance(Value base, LLVM::GEPArg bytes) {
     return LLVM::GEPOp::create(builder, location, pointer, builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+  }
+  Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, i64, index); }
+  /// Prefetches a row of a panel, and returns the address of the next one.
+  Value prefetchRow(Value row, Value pitch) {
+    for (int32_t line = 0; line < panelRow; line += tileRow)
+      LLVM::Prefetch::create(builder, location, advance(row, line), /*rw=*/0, /*hint=*/2, /*cache=*/1);
+    return advance(row, pitch);
   }
   void call(StringRef intrinsic, ArrayRef<int64_t> tiles, ValueRange rest = {});
   void forStrips(ValueRange arguments, llvm::function_ref<void(Value strip, Value a, Value c)> body);
@@ -170,7 +179,7 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
     multiply =
         std::string("llvm.x86.tdpb") + (factors.isLhsSigned ? "s" : "u") + (factors.isRhsSigned ? "s" : "u") + "d";
   Value panelPitch = word(panelRow), tilePitch = word(tileRow), rows = toIndex(arguments[0]);
-  auto emitStrip = [&](Value stripA, Value c, int64_t sums) {
+  auto emitStrip = [&](Value stripA, Value c, int64_t sums, Value ahead, Value pitch) {
     emitIf(
         isSet(arguments[6]),
         [&] {
@@ -179,16 +188,22 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
         },
         [&] { forSums(c, sums, [&](int64_t tile, Value) { call("llvm.x86.tilezero", tile); }); });
     auto loop = scf::ForOp::create(builder, location, constant(0), toIndex(arguments[1]), constant(1),
-                                   ValueRange{stripA, arguments[4]});
+                                   ValueRange{stripA, arguments[4], ahead});
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
-      Value a = loop.getRegionIterArg(0), b = loop.getRegionIterArg(1);
+      Value a = loop.getRegionIterArg(0), b = loop.getRegionIterArg(1), next = loop.getRegionIterArg(2);
       auto load = [&](int64_t tile, Value base, int64_t bytes, Value pitch) {
         call("llvm.x86.tileloadd64", tile, {advance(base, static_cast<int32_t>(bytes)), pitch});
       };
       int64_t partOfA = -1, partOfB = -1;
-      for (auto [ofA, ofB] : getPartsOfProducts(factors)) {
+      auto products = getPartsOfProducts(factors);
+      for (auto [number, parts] : llvm::enumerate(products)) {
+        auto [ofA, ofB] = parts;
+        // Spread over the products.
+        size_t rowsUpTo = (number + 1) * rowsAhead / products.size(), rowsBefore = number * rowsAhead / products.size();
+        for (size_t row = rowsBefore; factors.parts > 1 && row < rowsUpTo; ++row)
+          next = prefetchRow(next, pitch);
         bool isNewA = partOfA != ofA, isNewB = partOfB != ofB;
         partOfA = ofA;
         partOfB = ofB;
@@ -208,7 +223,7 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
         call(multiply, {3, 5, 7});
       }
       auto bytes = static_cast<int32_t>(factors.parts * groupBytes);
-      scf::YieldOp::create(builder, location, ValueRange{advance(a, bytes), advance(b, bytes)});
+      scf::YieldOp::create(builder, location, ValueRange{advance(a, bytes), advance(b, bytes), next});
     }
     forSums(c, sums, [&](int64_t tile, Value address) { call("llvm.x86.tilestored64", tile, {address, panelPitch}); });
   };
@@ -216,7 +231,16 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
     Value before = arith::MulIOp::create(builder, location, strip, constant(stripRows));
     Value left = arith::SubIOp::create(builder, location, rows, before);
     Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, constant(stripRows / 2));
-    emitIf(isWhole, [&] { emitStrip(stripA, c, 4); }, [&] { emitStrip(stripA, c, 2); });
+    // Later strips prefetch the first row again.
+    Value isFirst = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, strip, constant(stripsAhead));
+    Value pitch = arith::SelectOp::create(builder, location, isFirst, toIndex(arguments[8]), constant(0));
+    Value groups = arith::MulIOp::create(builder, location, strip, toIndex(arguments[1]));
+    Value distance = arith::MulIOp::create(
+        builder, location, arith::MulIOp::create(builder, location, groups, constant(rowsAhead)), pitch);
+    Value ahead = advance(arguments[7], toWord(distance)), pitchWord = toWord(pitch);
+    emitIf(
+        isWhole, [&] { emitStrip(stripA, c, 4, ahead, pitchWord); },
+        [&] { emitStrip(stripA, c, 2, ahead, pitchWord); });
   });
   close();
 }

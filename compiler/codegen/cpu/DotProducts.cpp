@@ -10,7 +10,8 @@ using namespace freestone::codegen;
 
 namespace {
 
-/// The micro-kernel sums dot products of words. Panels of a run are packed together, for its rows of memory are short.
+/// The micro-kernel sums dot products of words. Panels of a run are packed together, for its rows of memory are short;
+/// those that are split one by one, while the memory of the next comes.
 class DotProductEmitter : public ContractionEmitter {
 public:
   DotProductEmitter(Emission &emission, tile::ContractionForm form, tile::ContractionTiles tiles)
@@ -26,6 +27,7 @@ private:
   void multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) override;
   void packColumns(PackedBlock columns, Value block, Value start, Value pitch);
   void multiplyPanel(const PackedBlock &columns, Value block, Value rowsStart, Value panel);
+  std::pair<Value, Value> getAhead(const PackedBlock &columns, Value block, Value group, Value panel);
   void repeatWithoutParts(Value sums, const PackedBlock &columns);
   Value correctSums(Value sums, Value column) override;
   Value countGroups(const PackedBlock &block);
@@ -68,8 +70,16 @@ void DotProductEmitter::packRowsOf(const PackedBlock &block, Value start) {
 
 void DotProductEmitter::multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) {
   Value zero = emission.getConstant(0);
+  if (layout.factors.parts > 1)
+    return forPanels(at, [&](const PackedBlock &columns) {
+      Value start = select(keepsColumns, getPanelStart(columns.first, block), zero);
+      emitIf(areColumnsNew(columns.first), [&] {
+        packSplitPanels(emission, form, layout, points, columns, countGroups(columns), packedColumns, start, zero);
+      });
+      multiplyPanel(columns, block, rowsStart, start);
+    });
   // Panels that stay packed have space for all of k.
-  Value panelSteps = emission.multiply(select(keepsColumns, depthBlocks, emission.getConstant(1)), getPackedStep());
+  Value panelSteps = emission.multiply(select(keepsColumns, depthBlocks, emission.getConstant(1)), depthStep);
   Value start = select(keepsColumns, getPanelStart(firstColumn, block), zero);
   packColumns(at, block, start, emission.multiply(panelSteps, emission.getConstant(width)));
   forPanels(at, [&](const PackedBlock &columns) {
@@ -85,8 +95,7 @@ void DotProductEmitter::packColumns(PackedBlock columns, Value block, Value star
   columns.count = emission.subtract(emission.minimum(lastColumn, endOfNew), firstColumn);
   emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] {
     Value groups = countGroups(columns);
-    auto pack = layout.factors.parts > 1 ? packSplitPanels : packDotProductPanels;
-    pack(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
+    packDotProductPanels(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
     if (layout.flipsRows())
       sumDotProductColumns(emission, layout, columns, groups, packedColumns, start, pitch,
                            compare(arith::CmpIPredicate::ne, block, zero), columnSums);
@@ -100,16 +109,47 @@ void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, V
   emission.forRange(emission.getConstant(0), groups, layout.groups, [&](Value group) {
     Value count = emission.minimum(emission.getConstant(layout.groups), emission.subtract(groups, group));
     Value start = emission.multiply(group, emission.getConstant(layout.getGroupElements()));
+    std::pair<Value, Value> ahead = getAhead(columns, block, group, panel);
     func::CallOp::create(builder, location, kernel,
                          ValueRange{toWord(rows.count), toWord(count),
                                     emission.getPointer(packedRows, emission.add(rowsStart, start)), toWord(stripBytes),
                                     emission.getPointer(packedColumns, emission.add(panel, start)),
-                                    emission.getPointer(accumulators, sums), toWord(emission.add(block, group))});
+                                    emission.getPointer(accumulators, sums), toWord(emission.add(block, group)),
+                                    ahead.first, toWord(ahead.second)});
   });
   if (layout.factors.parts > 1)
     emitIf(compare(arith::CmpIPredicate::eq, emission.add(block, emission.getConstant(1)), depthBlocks),
            [&] { repeatWithoutParts(sums, columns); });
   finishPanel(sums, columns, block);
+}
+
+/// The address of the rows of memory that the next panel has at these steps, and the bytes from one to the next; a
+/// panel that stays packed is prefetched itself. Columns that lie along k are not.
+std::pair<Value, Value> DotProductEmitter::getAhead(const PackedBlock &columns, Value block, Value group, Value panel) {
+  Value zero = emission.getConstant(0);
+  std::pair<Value, Value> none = {emission.getPointer(packedColumns, panel), zero};
+  if (layout.factors.parts == 1)
+    return none;
+  unsigned input = *form.getInput(form.rhs);
+  sym::Expr linear = points.getLinearIndex(form, input);
+  std::optional<sym::Expr> alongDepth = getStride(linear, points.k);
+  if (!alongDepth || alongDepth->isConstant(1))
+    return none;
+  auto [column, next] = getNext(columns, block);
+  Value step = emission.add(emission.multiply(next, depthStep),
+                            emission.multiply(group, emission.getConstant(layout.getStepsOfGroup())));
+  Positions positions = points.outer;
+  positions.push_back({points.n, column});
+  positions.push_back({points.k, step});
+  Value stored = emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]),
+                                     emission.getIndex(linear, positions));
+  Value packed = emission.add(getPanelStart(column, next),
+                              emission.multiply(group, emission.getConstant(layout.getGroupElements())));
+  Value isNew = areColumnsNew(columns.first);
+  Value bytesOfStep = emission.multiply(emission.getSize(*alongDepth), emission.getConstant(4));
+  // Two lines of three.
+  Value bytesOfRow = emission.getConstant(layout.getGroupElements() * 2 / layout.getStepsOfGroup());
+  return {select(isNew, stored, emission.getPointer(packedColumns, packed)), select(isNew, bytesOfStep, bytesOfRow)};
 }
 
 /// Sums that are no numbers are computed again of the elements themselves: the parts of an infinite one are infinite

@@ -34,9 +34,7 @@ private:
   };
   RowsAhead getAhead(const PackedBlock &columns, Value block);
   RowsAhead getStored(const tile::StreamedInput &input, Value column, Value step);
-  std::pair<Value, Value> getNext(const PackedBlock &columns, Value block);
   Value getLinear(unsigned input, Value column, Value step);
-  Value areColumnsNew(Value column) { return compare(arith::CmpIPredicate::slt, column, endOfNew); }
   /// Whether few rows of A may be updates of a run's results at once, which must then be in place.
   bool mayUpdate() { return streamedInput && directStride; }
 
@@ -202,21 +200,6 @@ MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getStored(const tile::Streamed
   return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[input.input]),
                               getLinear(input.input, column, step)),
           emission.getSize(input.stride * bytes)};
-}
-
-/// The column and the block of k after these: the next columns; else those at the beginning of the run, in the next
-/// block of k; else the first of the next run.
-std::pair<Value, Value> MultiplyAddEmitter::getNext(const PackedBlock &columns, Value block) {
-  Value zero = emission.getConstant(0), one = emission.getConstant(1);
-  Value next = emission.add(columns.first, emission.getConstant(width)), nextBlock = emission.add(block, one);
-  Value isInside = compare(arith::CmpIPredicate::slt, next, lastColumn);
-  Value isLast = compare(arith::CmpIPredicate::eq, nextBlock, depthBlocks);
-  Value first = emission.multiply(firstOfGroup, emission.getConstant(width));
-  Value end = emission.multiply(emission.add(firstOfGroup, panelsHere), emission.getConstant(width));
-  Value tileColumn =
-      select(compare(arith::CmpIPredicate::slt, lastColumn, emission.minimum(end, columnTotal)), lastColumn, first);
-  Value column = select(isInside, next, select(isLast, tileColumn, firstColumn));
-  return {column, select(isInside, block, select(isLast, zero, nextBlock))};
 }
 
 /// The next panel's rows in memory. If B is read as columns, the current panel: prefetching it again is free.
