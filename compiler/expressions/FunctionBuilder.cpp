@@ -45,6 +45,10 @@ Tensor FunctionBuilder::fromValue(mlir::Value value) {
   Shape shape = withNames(type.getShape());
   if (stopped())
     return {};
+  // A region's operations may never run: they must not require anything.
+  for (Expr extent : regions ? Shape() : shape)
+    if (!makeAtMost(size(0), extent, "a size must not be negative"))
+      return {};
   if (ArrayRef(shape) != type.getShape())
     value = create<graph::ReshapeOp>(graph::TensorType::get(shape, type.getElementType()), value).getResult();
   return add({this, shape, type.getElementType(), value, std::nullopt, {}});

@@ -171,8 +171,10 @@ SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
 }
 
 void SizeFacts::requireSize(Expr expr, const Twine &text) {
-  Expr zero = constant(0);
-  asserted.push_back({Expr::min(expr, zero), zero, text.str(), /*isSign=*/true});
+  Expr zero = constant(0), least = Expr::min(expr, zero);
+  if (llvm::any_of(asserted, [&](const Assertion &other) { return other.lhs == least && other.rhs == zero; }))
+    return;
+  asserted.push_back({least, zero, text.str(), /*isSign=*/true});
   if (std::optional<StringRef> name = expr.asSymbol())
     restrict(*name, sym::Interval::size());
 }

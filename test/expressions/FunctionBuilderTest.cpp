@@ -124,6 +124,20 @@ TEST_F(FunctionBuilderTest, WhatCanNotBeLearntIsCheckedAtEntry) {
             "at node 'add_7': sizes of what is combined element by element must be equal");
 }
 
+TEST_F(FunctionBuilderTest, SizesThatMayBeNegativeAreCheckedAtEntry) {
+  begin({f32({"1", "2", "h", "8"}), f32({"2", "2", "3", "3"})});
+  Window bare{{3, 3}, {1, 1}, {1, 1}, shape({"0", "0"}), shape({"0", "0"})};
+  EXPECT_EQ(windowReduce(ReduceKind::max, argument(0), bare).type(), f32({"1", "2", "h - 2", "6"}));
+  ASSERT_EQ(builder->sizeFacts().assertions().size(), 1u);
+  EXPECT_EQ(builder->sizeFacts().assertions()[0].lhs, size("min(h - 2, 0)"));
+  EXPECT_EQ(builder->sizeFacts().assertions()[0].text, "at node 'add_7': a size must not be negative");
+  // Another result of this size needs no other check, and one with a border none at all.
+  EXPECT_TRUE(windowReduce(ReduceKind::max, argument(0), bare));
+  Window bordered{{3, 3}, {1, 1}, {1, 1}, shape({"1", "1"}), shape({"1", "1"})};
+  EXPECT_TRUE(windowReduce(ReduceKind::max, argument(0), bordered));
+  EXPECT_EQ(builder->sizeFacts().assertions().size(), 1u);
+}
+
 TEST_F(FunctionBuilderTest, SizesThatAreNeverEqualAreRefused) {
   begin({f32({"3", "1"}), f32({"4", "1"})});
   EXPECT_FALSE(argument(0) + argument(1));
