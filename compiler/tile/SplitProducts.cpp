@@ -13,7 +13,7 @@ static constexpr double productsOfParts = 6;
 /// How much faster than multiply-adds these have to be, packing apart.
 static constexpr double leastAdvantage = 1.5;
 /// Multiply-adds with an element, the mean of both operands', that repay splitting it.
-static constexpr int64_t leastUses = 112;
+static constexpr int64_t leastUses = 144;
 /// Rows of an epilogue between a prefetch and its use.
 static constexpr int64_t splitRowsAhead = 8;
 

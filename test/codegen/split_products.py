@@ -20,10 +20,10 @@ from graphs import FLOAT, constant, node, save
 
 WORKERS = (1, 2, 3)
 # Rows, steps of k, columns of a weight; rows are a run's.
-ROWS = (3, 56, 57, 112, 113, 128, 129, 145, 300, 520, 777)
-WEIGHTS = ((768, 200), (57, 300), (300, 256), (1000, 1056))
+ROWS = (3, 56, 72, 113, 128, 144, 145, 175, 300, 520, 777)
+WEIGHTS = ((768, 200), (77, 300), (300, 256), (1000, 1056))
 # Of two inputs.
-INPUTS = ((112, 56, 112), (130, 130, 130), (96, 257, 513), (600, 400, 144), (513, 800, 520))
+INPUTS = ((144, 72, 144), (150, 130, 150), (96, 257, 513), (600, 400, 144), (513, 800, 520))
 
 
 def compile_for(path, stone, *options):

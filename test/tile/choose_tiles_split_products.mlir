@@ -14,7 +14,7 @@
 
 // Runs with few rows multiply and add.
 // CHECK-LABEL: tile.program @rows
-// CHECK-SAME: #tile.variants<[<size = -min({{.*}}, 112) + 112, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
+// CHECK-SAME: #tile.variants<[<size = -min({{.*}}, 144) + 144, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
 // CHECK-SAME: #tile.contraction<
 // EMITTED-LABEL: func.func @rows.contraction
 // EMITTED: call @freestone_contract_f32
