@@ -48,9 +48,22 @@ bool freestone::cache::removeEntry(const Folder &folder, const EntryFile &entry)
   return true;
 }
 
+/// The bytes of what is no entry: counters, stamps, the rates of machines, and the tag of the folder.
+static uint64_t countOtherBytes(const Folder &folder) {
+  uint64_t bytes = 0;
+  struct stat status;
+  for (std::string place : {"count", "machine", "stamp"})
+    for (const std::string &name : folder.list(place))
+      if (folder.status(place + "/" + name, status))
+        bytes += status.st_size;
+  if (folder.status("CACHEDIR.TAG", status))
+    bytes += status.st_size;
+  return bytes;
+}
+
 uint64_t freestone::cache::evict(const Folder &folder, uint64_t maxBytes) {
   std::vector<EntryFile> entries = listEntries(folder);
-  uint64_t bytes = 0, removed = 0;
+  uint64_t bytes = countOtherBytes(folder), removed = 0;
   for (const EntryFile &entry : entries)
     bytes += entry.bytes;
   for (auto oldest = entries.rbegin(); bytes > maxBytes && oldest != entries.rend(); ++oldest)

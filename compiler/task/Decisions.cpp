@@ -16,10 +16,12 @@ Decisions::Decisions(ProgramOp program, int64_t run) : run(run) {
 }
 
 int64_t Decisions::getKey(Operation *op, ArrayRef<int64_t> trips) const {
+  // More than the iterations that are looked at. Odd, as the number of deciders, so that decisions that alternate also do
+  // from iteration to iteration of any loop.
+  constexpr int64_t base = 5;
   int64_t iteration = 0;
   for (auto loop = op->getParentOfType<LoopOp>(); loop; loop = loop->getParentOfType<LoopOp>())
-    iteration = iteration * countIterations(4) + trips[loop.getNumber()];
-  // Odd, so that decisions that alternate also do from iteration to iteration.
+    iteration = iteration * base + trips[loop.getNumber()];
   return 2 * (deciders.lookup(op) + iteration * static_cast<int64_t>(deciders.size() | 1));
 }
 

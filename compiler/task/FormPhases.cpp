@@ -8,6 +8,8 @@
 #include "compiler/task/VerifyState.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/HoistWeights.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace freestone::task {
 #define GEN_PASS_DEF_FORMPHASES
@@ -30,6 +32,19 @@ std::string task::getNodeName(Location location) {
   if (auto call = dyn_cast<CallSiteLoc>(location))
     return getNodeName(call.getCallee());
   return "";
+}
+
+/// The nodes of a program, in order: one of them has found what its message says.
+static std::string quoteNodes(Location location, StringRef otherwise) {
+  llvm::SetVector<StringRef> names;
+  location->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      names.insert(name.getName());
+    return WalkResult::advance();
+  });
+  if (names.empty())
+    names.insert(otherwise);
+  return (names.size() == 1 ? "node '" : "nodes '") + llvm::join(names, "', '") + "'";
 }
 
 LogicalResult PhaseFormer::form() {
@@ -235,7 +250,7 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
     label = call.getCallee().str();
   SmallVector<int64_t> siteNumbers;
   callee.walk([&](tile::CheckOp check) {
-    sites.push_back(builder.getStringAttr("node '" + label + "': " + check.getMessage()));
+    sites.push_back(builder.getStringAttr(quoteNodes(call.getLoc(), label) + ": " + check.getMessage()));
     siteNumbers.push_back(sites.size());
   });
 

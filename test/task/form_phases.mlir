@@ -20,7 +20,7 @@ tile.program @p0 symbols [s0, s1](%x: !graph.tensor<[s0, s1], f32>, %w: !graph.t
 }
 
 // Sites are numbered through the whole module, call by call.
-// CHECK:       module attributes {task.sites = ["node 'first': too low", "node 'first': too high", "node 'second': too low", "node 'second': too high"
+// CHECK:       module attributes {task.sites = ["node 'first': too low", "node 'first': too high", "nodes 'inner', 'second': too low", "nodes 'inner', 'second': too high"
 
 // Inputs and outputs keep the order of arguments and results; an output is written in place.
 // CHECK-LABEL: task.program @main symbols

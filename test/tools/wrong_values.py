@@ -112,7 +112,7 @@ def complain(command, words, expected, codes):
         faults.append(f"code {result.returncode}")
     if not text.startswith("freestone: "):
         faults.append("does not begin with its name")
-    if any(len(line) > 1000 for line in text.splitlines()) or any(
+    if any(len(line) > 1500 for line in text.splitlines()) or any(
             match not in " ".join(words) for match in DIGITS.findall(text)):
         faults.append("is no sentence")
     if re.search("compiling:|compiled the|programs compiled", text + result.stdout):

@@ -67,22 +67,28 @@ void RowEmitter::emitRowsTogether(Value first, Value end) {
   Value areShort = isAtMost(emission.getSize(longest), emission.getConstant(grid.shortRow));
   Value count = emission.getConstant(grid.together), one = emission.getConstant(1);
   Value extent = emission.getSize(grid.rowExtents.back());
-  emission.forPointRuns(first, end, grid.rowExtents, [&](Value number, ArrayRef<Value> indices) -> Value {
+  auto emitSome = [&](ArrayRef<Value> indices, int64_t some) {
+    rows.clear();
+    for (int64_t row = 0; row < some; ++row) {
+      rows.push_back(Row{llvm::to_vector(indices)});
+      if (row)
+        rows.back().indices.back() = emission.add(indices.back(), emission.getConstant(row));
+    }
+    emitRows();
+  };
+  auto emitShort = [&](Value number, ArrayRef<Value> indices) -> Value {
     Value left = emission.minimum(emission.subtract(end, number), emission.subtract(extent, indices.back()));
-    Value areWhole = arith::AndIOp::create(builder, location, areShort, isAtMost(count, left));
-    auto emitSome = [&](int64_t some) {
-      rows.clear();
-      for (int64_t row = 0; row < some; ++row) {
-        rows.push_back(Row{llvm::to_vector(indices)});
-        if (row)
-          rows.back().indices.back() = emission.add(indices.back(), emission.getConstant(row));
-      }
-      emitRows();
-    };
+    Value areWhole = isAtMost(count, left);
     emitBranch(
-        areWhole, [&] { emitSome(grid.together); }, [&] { emitSome(1); });
+        areWhole, [&] { emitSome(indices, grid.together); }, [&] { emitSome(indices, 1); });
     return arith::SelectOp::create(builder, location, areWhole, count, one);
-  });
+  };
+  // Long rows have a loop of their own: one for both would be slower for them.
+  emitBranch(
+      areShort, [&] { emission.forPointRuns(first, end, grid.rowExtents, emitShort); },
+      [&] {
+        emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) { emitSome(indices, 1); });
+      });
 }
 
 /// Finds the copy of a row of the tile from `first` to `end`, and copies it with those behind it if it is the first of
