@@ -81,9 +81,18 @@ Expr DataSizes::get(mlir::Value sizes, int64_t element) {
       .Default([&](mlir::Operation *) { return bind(sizes, element); });
 }
 
+/// Whether elements of a tensor still bind a symbol: a loop's body is built again where its sizes turn out to change.
+static bool isBoundBy(mlir::Value sizes, Expr symbol) {
+  return llvm::any_of(sizes.getUsers(), [&](mlir::Operation *user) {
+    if (auto count = dyn_cast<graph::CountToOp>(user))
+      return graph::getShape(count.getResult())[0] == symbol;
+    return isa<graph::ReshapeOp, graph::SliceOp, graph::CastOp>(user) && isBoundBy(user->getResult(0), symbol);
+  });
+}
+
 Expr DataSizes::bind(mlir::Value sizes, int64_t element) {
   Expr &symbol = bound[{sizes, element}];
-  if (symbol)
+  if (symbol && isBoundBy(sizes, symbol))
     return symbol;
   // Wherever the tensor is known, so is its element.
   mlir::OpBuilder::InsertionGuard guard(builder);

@@ -2,7 +2,7 @@
 
 A picture's sizes times scales of an input, rounded down in f32, decide how it is resized, padded and repeated, and the shapes of
 constants: as detection networks resize their inputs. Against numpy, at many sizes, with empty results, by one worker and by
-two; a negative size ends the run with a message that names the node.
+two; a negative size ends the run with a message that names the node. And within a loop, whose carried value grows so.
 """
 
 import pathlib
@@ -12,6 +12,8 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for fo
 
 import freestone_runtime
 import numpy as np
+import onnx
+from onnx import helper
 
 from graphs import FLOAT, INT64, constant, node, save
 
@@ -55,6 +57,30 @@ def make(path):
          [constant(name, values, np.int64) for name, values in numbers.items()])
 
 
+def make_loop(path):
+    """y: x with as many zeros behind it, in each iteration, as data say; the body is built again, since its sizes change."""
+    names = {"c": onnx.TensorProto.BOOL, "a": FLOAT, "going": onnx.TensorProto.BOOL, "d": FLOAT}
+    value = lambda name, shape: helper.make_tensor_value_info(name, names[name], shape)
+    nodes = [node("Identity", ["c"], ["going"]), node("Cast", ["scales"], ["whole"], to=INT64),
+             node("Slice", ["whole", "zero", "one"], ["first"]), node("ConstantOfShape", ["first"], ["some"]),
+             node("ConstantOfShape", ["first"], ["others"]), node("Add", ["some", "others"], ["zeros"]),
+             node("Concat", ["a", "zeros"], ["d"], axis=0)]
+    trip = helper.make_tensor_value_info("i", INT64, [])
+    body = helper.make_graph(nodes, "body", [trip, value("c", []), value("a", ["k"])], [value("going", []), value("d", ["l"])])
+    save(path, [node("Loop", ["trips", "", "x"], ["y"], body=body)],
+         [("trips", INT64, []), ("scales", FLOAT, [2]), ("x", FLOAT, ["n"])], [("y", FLOAT, ["m"])],
+         [constant("zero", [0], np.int64), constant("one", [1], np.int64)])
+
+
+def check_loop(folder, threads):
+    model = freestone_runtime.Model(folder / "loop.stone", threads)
+    x = np.arange(4, dtype=np.float32)
+    for trips in (0, 1, 3):
+        for scale in (0, 2.3, 40):
+            (y,) = model.run({"trips": np.array(trips), "scales": np.array([scale, 9], np.float32), "x": x})
+            np.testing.assert_array_equal(y, np.append(x, np.zeros(trips * int(scale), np.float32)), f"{trips} {scale}")
+
+
 def expected(x, scales):
     sizes = np.floor(np.array(x.shape[2:], np.float32) * scales).astype(np.int64)
     height, width = sizes
@@ -78,8 +104,11 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     make(folder / "m.onnx")
     freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone")
+    make_loop(folder / "loop.onnx")
+    freestone_runtime.compile_model(folder / "loop.onnx", folder / "loop.stone")
     random = np.random.default_rng(0)
     for threads in (1, 2):
+        check_loop(folder, threads)
         model = freestone_runtime.Model(folder / "m.stone", threads)
         for sizes in SIZES:
             for scales in SCALES:

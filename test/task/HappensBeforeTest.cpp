@@ -304,12 +304,7 @@ TEST_F(HappensBefore, AgreesWithSimulatedRuns) {
     m = 5 + random() % 40;
     ProgramOp program = plan(text);
     ASSERT_TRUE(program) << text;
-    std::vector<int64_t> apart;
-    int64_t end = 0;
-    for (const runtime::Lifetime &lifetime : lifetimesOf(program)) {
-      apart.push_back(end);
-      end += (lifetime.bytes + 63) / 64 * 64;
-    }
+    std::vector<int64_t> apart = placeApart(program);
     Results expected = *simulate(program, dealEvenly(program, 1), apart, values, random);
 
     for (int change = 0; change < 2; ++change) {

@@ -12,17 +12,6 @@ namespace {
 
 class LoopSimulation : public OrderChecks {
 protected:
-  /// Arena offsets without shared memory.
-  std::vector<int64_t> placeApart(ProgramOp program) const {
-    std::vector<int64_t> apart;
-    int64_t end = 0;
-    for (const runtime::Lifetime &lifetime : lifetimesOf(program)) {
-      apart.push_back(end);
-      end += (lifetime.bytes + 63) / 64 * 64;
-    }
-    return apart;
-  }
-
   /// The checker's result in all ways in which data may decide.
   bool isSafe(ProgramOp program, const Dealing &dealing) const {
     auto values = [&](StringRef symbol) { return valueOf(symbol); };

@@ -45,6 +45,17 @@ protected:
 
   std::vector<int64_t> place(task::ProgramOp program) const { return runtime::placeFirstFit(lifetimesOf(program))->offsets; }
 
+  /// Arena offsets without shared memory.
+  std::vector<int64_t> placeApart(task::ProgramOp program) const {
+    std::vector<int64_t> apart;
+    int64_t end = 0;
+    for (const runtime::Lifetime &lifetime : lifetimesOf(program)) {
+      apart.push_back(end);
+      end += (lifetime.bytes + 63) / 64 * 64;
+    }
+    return apart;
+  }
+
   task::Dealing dealEvenly(task::ProgramOp program, int64_t workers) const {
     return task::Dealing::evenly(program, workers, [&](llvm::StringRef symbol) { return valueOf(symbol); });
   }
