@@ -82,6 +82,8 @@ def check_size(user):
     assert "FREESTONE_CACHE_SIZE is 'some'" in user.run("compile", user.models[0], status=2).stderr
     del user.variables["FREESTONE_CACHE_SIZE"]
 
+    # Whether the bound of 10 KiB leaves any entry depends on the size of the machine's description.
+    user.compile(0)
     left = len(user.json("list"))
     assert left > 0 and user.json("clear") == {"removed": left, "left": 0}
     assert user.json("list") == [] and user.json("stat")["bytes"] == 0
