@@ -18,8 +18,9 @@ import freestone_runtime
 import numpy as np
 
 from graphs import BOOL, FLOAT, constant, node, save
+from targets import distinct
 
-TARGETS = ("host", "x86-64-v3")
+TARGETS = distinct("host", "x86-64-v3")
 WORKERS = (1, 2, 3)
 HEADS = 2
 LOWEST = np.finfo(np.float32).min

@@ -19,8 +19,9 @@ import freestone_runtime
 import numpy as np
 
 from graphs import BOOL, FLOAT, constant, node, save
+from targets import distinct
 
-TARGETS = ("host", "x86-64-v3")
+TARGETS = distinct("host", "x86-64-v3")
 LOWEST = float(np.finfo(np.float32).min)
 
 
@@ -167,7 +168,7 @@ def main():
     os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
     draw = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 16
-    connected = sum(check(folder / f"graph{number}", TARGETS[number % 2], draw) for number in range(count))
+    connected = sum(check(folder / f"graph{number}", TARGETS[number % len(TARGETS)], draw) for number in range(count))
     assert connected >= count / 4, connected
     print(f"{count} graphs, {connected} of them connected")
 

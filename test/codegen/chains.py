@@ -18,6 +18,7 @@ import freestone_runtime
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from targets import distinct
 
 WORKERS = (1, 2, 3, 4)
 SIZES = [1, 2, 3, 5, 7, 8, 9, 14, 16, 17, 28, 33, 45, 64]
@@ -175,15 +176,16 @@ def check_switch(folder):
 def main():
     folder, count, seed = pathlib.Path(sys.argv[1]), int((sys.argv[2:] or [10])[0]), int((sys.argv[3:] or [1])[0])
     folder.mkdir(parents=True, exist_ok=True)
+    targets = distinct("host", "x86-64-v3")
     check_switch(folder)
     for channels, stages, edges in BY_HAND:
-        check(folder, channels, stages, BY_HAND_SIZES, 1, ("host", "x86-64-v3"), edges)
+        check(folder, channels, stages, BY_HAND_SIZES, 1, targets, edges)
     edges = 0
     for number in range(seed, seed + count):
         draw = random.Random(number)
         channels, stages = draw_case(draw)
         sizes = [(draw.choice([0, 1, 1, 2, 3]), draw.choice(SIZES), draw.choice(SIZES)) for _ in range(4)]
-        edges += check(folder, channels, stages, sizes, number, [("host", "x86-64-v3")[number % 2]])
+        edges += check(folder, channels, stages, sizes, number, [targets[number % len(targets)]])
     assert edges >= count // 3, f"only {edges} edges of {count} random models are chained"
 
 

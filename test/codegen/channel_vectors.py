@@ -15,6 +15,7 @@ import freestone_runtime
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from targets import distinct, instructions
 
 
 class Window:
@@ -107,11 +108,6 @@ def follow(window, found, residual):
     return np.maximum(found, 0) if window.following == "Relu" else found * np.clip(found / 6 + 0.5, 0, 1)
 
 
-def has_wide_vectors():
-    machine = subprocess.run([freestone_runtime.freestone(), "machine"], check=True, capture_output=True, text=True).stdout
-    return "avx512f" in machine.split()
-
-
 def check(folder, window, sizes, target, leading=None):
     onnx.save(make_model(window, leading), folder / "m.onnx")
     for disabled in ("split-reductions", "channel-vectors")[: 2 if target == "host" else 1]:
@@ -119,7 +115,7 @@ def check(folder, window, sizes, target, leading=None):
                    "--target", target, "--disable", disabled]
         counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
         # Groups of many channels out fill the panels of a convolution with AVX2.
-        is_window = target == "host" and has_wide_vectors() or window.out // window.groups <= 8
+        is_window = target == "host" and "avx512f" in instructions() or window.out // window.groups <= 8
         assert counters["channel_vectors"] == (is_window and disabled != "channel-vectors"), (window, target, counters)
         for workers in (1, 2, 3):
             model = freestone_runtime.Model(folder / "m.stone", workers)
@@ -148,7 +144,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     leading = np.random.default_rng(1).standard_normal((40, 40, 1, 1), dtype=np.float32)
-    for target in ("host", "x86-64-v3"):
+    for target in distinct("host", "x86-64-v3"):
         for window in CASES:
             check(folder, window, SIZES, target)
         for window in OF_LINES:

@@ -470,7 +470,8 @@ def check_random(folder, seed):
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 24
+    # Lesser machines have other vectors, and the same control flow.
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 8 if "FREESTONE_HOST" in os.environ else 24
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     os.environ["FREESTONE_CHECK_ORDER"] = "1"
     check_known(folder)

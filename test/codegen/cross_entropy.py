@@ -17,8 +17,9 @@ import freestone_runtime
 import numpy as np
 
 from graphs import FLOAT, INT64, node, save
+from targets import distinct
 
-TARGETS = ("host", "x86-64-v3")
+TARGETS = distinct("host", "x86-64-v3")
 WORKERS = (1, 2, 3)
 DEPTH = 24
 # The arena grows by whole pages.

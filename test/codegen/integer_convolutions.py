@@ -21,9 +21,10 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from targets import distinct, instructions
 
 WITHOUT_WORDS = "host,-avx512vnni,-amx-int8"
-TARGETS = ("host", WITHOUT_WORDS, "x86-64-v3")
+TARGETS = distinct("host", WITHOUT_WORDS, "x86-64-v3")
 
 
 def model_of(nodes, inputs, constants, name="y", dims=None):
@@ -175,8 +176,7 @@ class Cases:
 
     @staticmethod
     def has_words():
-        machine = subprocess.run([freestone_runtime.freestone(), "machine"], check=True, capture_output=True, text=True).stdout
-        return not {"avx512vnni", "amx-int8"}.isdisjoint(machine.split())
+        return not {"avx512vnni", "amx-int8"}.isdisjoint(instructions())
 
     def check_dequantized(self, target):
         self.dequantized_convolution(target, (1, 16, 14, 14), (24, 16, 3, 3), pads=[1] * 4)

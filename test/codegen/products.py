@@ -17,6 +17,7 @@ import freestone_runtime
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
+from targets import distinct
 
 TYPES = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64, TensorProto.INT32: np.int32}
 SIZES = [0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15, 16, 17, 31, 32, 33, 47, 64, 65, 96, 100, 127, 200, 257, 300, 520]
@@ -93,7 +94,7 @@ def check(form, folder, rounds, choice):
     model = folder / "product.onnx"
     onnx.save(form.model(), model)
     bound = [f"--bind={name}={size}" for name, size in form.bound.items()]
-    targets = {"host": ["--target=host"], "small": ["--device", describe_small(folder)], "x86-64-v3": ["--target=x86-64-v3"]}
+    targets = {target: [f"--target={target}"] for target in distinct("host", "x86-64-v3")} | {"small": ["--device", describe_small(folder)]}
     artifacts = {}
     for target, options in targets.items():
         artifacts[target] = folder / f"product.{target}.stone"

@@ -17,8 +17,9 @@ import freestone_runtime
 import numpy as np
 
 from graphs import FLOAT, constant, node, save
+from targets import distinct
 
-TARGETS, WORKERS, BATCHES = ("host", "x86-64-v3"), (1, 2, 3, 8), (1, 3, 5, 0)
+TARGETS, WORKERS, BATCHES = distinct("host", "x86-64-v3"), (1, 2, 3, 8), (1, 3, 5, 0)
 # Channels, pixels: whole vectors, and rests of either.
 SIZES = (96, 784), (33, 37)
 

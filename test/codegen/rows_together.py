@@ -18,8 +18,9 @@ import freestone_runtime
 import numpy as np
 
 from graphs import BFLOAT16, BOOL, FLOAT, constant, node, save
+from targets import distinct
 
-TARGETS, WORKERS = ("host", "x86-64-v3"), (1, 2, 3)
+TARGETS, WORKERS = distinct("host", "x86-64-v3"), (1, 2, 3)
 LENGTHS, ROWS = (1, 7, 15, 16, 17, 33, 40, 64, 100, 129, 512), (0, 1, 3, 4, 5, 9, 90)
 LONG = [(3, 50257), (1, 5000)]
 EPSILON = 1e-5
