@@ -137,7 +137,7 @@ std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
 }
 
 std::optional<DotProductFactors> ContractionForm::getSplitFactors() {
-  if (!elementType.isF32() || k.size() != 1 || m.empty() || n.empty())
+  if (!elementType.isF32() || m.empty() || n.empty())
     return std::nullopt;
   for (bool isLhs : {true, false}) {
     auto argument = dyn_cast<BlockArgument>(isLhs ? lhs : rhs);
@@ -148,16 +148,18 @@ std::optional<DotProductFactors> ContractionForm::getSplitFactors() {
     if (!type.getElementType().isF32() || compute.getFill(input))
       return std::nullopt;
     ArrayRef<unsigned> across = isLhs ? m : n;
+    // Vectors run along columns, rows, or k, if it is one loop.
+    Expr alongDepth = k.size() == 1 ? getLoopSymbol(compute.getContext(), k.front()) : Expr();
     if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout())) {
       // Vectors of a group's steps, or of a panel's columns, never cross a panel.
       Expr along = getIndices(compute, input)[panels.getAxis()];
       bool isAcross = !isLhs && across.size() == 1 && along == getLoopSymbol(compute.getContext(), across.front());
-      if ((!isAcross && along != getLoopSymbol(compute.getContext(), k.front())) || panels.getWidth() % 32)
+      if ((!isAcross && along != alongDepth) || panels.getWidth() % 32)
         return std::nullopt;
       continue;
     }
     std::optional<LinearIndex> linear = hasStrides(type) ? getStrides(compute, input) : std::nullopt;
-    if (!linear || (!linear->strides[k.front()].isConstant(1) &&
+    if (!linear || (!(alongDepth && linear->strides[k.front()].isConstant(1)) &&
                     !(across.size() == 1 && linear->strides[across.front()].isConstant(1))))
       return std::nullopt;
   }

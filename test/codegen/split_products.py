@@ -2,7 +2,7 @@
 
 Beside numpy in fp64, and beside the same products by multiply-adds (`--disable split-products`): errors are no larger, at
 sizes around strips, panels, groups and blocks of k, either factor transposed, as a weight in panels or an input, with an
-epilogue, on one to three workers; sums of infinite and huge elements, and of none, are the same; so are those of elements
+epilogue, with steps of k that are two loops, on one to three workers; sums of infinite and huge elements, and of none, are the same; so are those of elements
 of all magnitudes. On a machine without such a unit, what is compiled for another one is all that is tested.
 """
 
@@ -32,10 +32,11 @@ def compile_for(path, stone, *options):
 
 
 class Product:
-    """c = relu(a · b + d) where `weight` is given, else a · b with factors stored as they are or transposed."""
+    """c = relu(a · b + d) where `weight` is given, else a · b with factors stored as they are or transposed; with `inner`,
+    the steps of k are of two dimensions, of which this one is the inner one of a and the outer one of b."""
 
-    def __init__(self, folder, name, weight=None, left=False, right=False):
-        self.weight, self.left, self.right = weight, left, right
+    def __init__(self, folder, name, weight=None, left=False, right=False, inner=0):
+        self.weight, self.left, self.right, self.inner = weight, left, right, inner
         path = folder / f"{name}.onnx"
         if weight is not None:
             steps, columns = weight.shape
@@ -43,6 +44,9 @@ class Product:
             nodes = [node("MatMul", ["a", "b"], ["p"]), node("Add", ["p", "d"], ["s"]), node("Relu", ["s"], ["c"])]
             save(path, nodes, [("a", FLOAT, ["m", steps])], [("c", FLOAT, ["m", columns])],
                  [constant("b", weight), constant("d", self.bias)])
+        elif inner:
+            save(path, [node("Einsum", ["a", "b"], ["c"], equation="tbm,btn->mn")],
+                 [("a", FLOAT, ["t", inner, "m"]), ("b", FLOAT, [inner, "t", "n"])], [("c", FLOAT, ["m", "n"])])
         else:
             names = []
             nodes = []
@@ -62,6 +66,10 @@ class Product:
         self.reference = freestone_runtime.Model(apart, 1)
 
     def feeds(self, a, b):
+        if self.inner:
+            steps = (len(b) // self.inner, self.inner)
+            return {"a": np.ascontiguousarray(a.T.reshape(*steps, -1)),
+                    "b": np.ascontiguousarray(b.reshape(*steps, -1).swapaxes(0, 1))}
         feeds = {"a": np.ascontiguousarray(a.T) if self.left else a}
         return feeds if self.weight is not None else feeds | {"b": np.ascontiguousarray(b.T) if self.right else b}
 
@@ -114,10 +122,11 @@ def main():
         # Of one sign, where errors of rounding to one side would add up.
         product.check(np.abs(draw(160, steps)), weight)
         product.close()
-    for left, right in ((False, False), (True, False), (False, True), (True, True)):
-        product = Product(folder, f"inputs-{left}-{right}", left=left, right=right)
+    for left, right, inner in ((False, False, 0), (True, False, 0), (False, True, 0), (True, True, 0), (False, False, 20)):
+        product = Product(folder, f"inputs-{left}-{right}-{inner}", left=left, right=right, inner=inner)
         assert product.count == expected, product.count
         for rows, steps, columns in INPUTS:
+            steps -= steps % max(1, inner)
             ratios.append(product.check(draw(rows, steps), draw(steps, columns)))
             product.check(np.abs(draw(rows, steps)), np.abs(draw(steps, columns)))
         a, b = draw(300, 400), draw(400, 200)

@@ -5,11 +5,11 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v3 | FileCheck %s --check-prefix=NONE
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 --codegen-emit-programs | FileCheck %s --check-prefix=EMITTED
 
-// CHECK: split_products = 2 : i64
+// CHECK: split_products = 3 : i64
 // NONE-NOT: split_products
 // NONE-NOT: #tile.dot_products
 
-// SINGLE: split_products = 1 : i64
+// SINGLE: split_products = 2 : i64
 // SINGLE-NOT: #tile.variants
 
 // Runs with few rows multiply and add.
@@ -46,6 +46,20 @@ tile.program @known symbols [](%x: !graph.tensor<[512, 768], f32>, %w: !graph.te
     %s = arith.addf %sum, %p : f32
     tile.yield %s : f32
   } : (!graph.tensor<[512, 768], f32>, !graph.tensor<[768, 512], f32>) -> !graph.tensor<[512, 512], f32>
+  tile.return %0 : !graph.tensor<[512, 512], f32>
+}
+
+// Steps of k may be several loops that are no run of memory: vectors run along rows and columns.
+// CHECK-LABEL: tile.program @steps
+// CHECK-SAME: plan<#tile.dot_products<unit = tiles, {{.*}}parts = 3>
+tile.program @steps symbols [](%x: !graph.tensor<[64, 16, 512], f32>, %g: !graph.tensor<[16, 64, 512], f32>) -> (!graph.tensor<[512, 512], f32>) {
+  %0 = tile.compute [512, 512, 64, 16] [parallel, parallel, reduction, reduction]
+      ins(%x : affine_map<(d0, d1, d2, d3) -> (d2, d3, d0)>, %g : affine_map<(d0, d1, d2, d3) -> (d3, d2, d1)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[64, 16, 512], f32>, !graph.tensor<[16, 64, 512], f32>) -> !graph.tensor<[512, 512], f32>
   tile.return %0 : !graph.tensor<[512, 512], f32>
 }
 
