@@ -6,6 +6,7 @@
 #include "compiler/simplify/Passes.h"
 #include "compiler/task/Passes.h"
 #include "compiler/tile/Passes.h"
+#include "compiler/tile/SplitProducts.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -52,6 +53,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {
     layouts.columns = device->getPanelWidth(32);
     layouts.pairs = switches.dotProducts && device->pairUnit != WordUnit::none;
+    layouts.parts = switches.splitProducts && tile::mayPayToSplit(*device);
     layouts.cacheBytes = device->getL2Bytes();
     layouts.stepsPerByte = device->getMultiplyAdds(32) / device->getMemoryBandwidth();
     fusion.cacheBytes = device->getL2Bytes();

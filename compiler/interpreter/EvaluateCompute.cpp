@@ -182,6 +182,9 @@ Tensor evaluateView(tile::ViewOp op, const Tensor &operand, ArrayRef<int64_t> di
     if (auto layout = dyn_cast_or_null<tile::WinogradAttr>(type.getLayout()))
       return evaluateTransform(layout, operand, dims, /*isStored=*/type == to);
   Tensor result(operand.getElementType(), dims);
+  // Parts are read by products alone, which have the elements themselves beside them.
+  if (isa_and_nonnull<tile::PartsAttr>(to.getLayout()))
+    return result;
   operand.visit([&](auto element) {
     using T = decltype(element);
     const T *source = operand.data<T>();

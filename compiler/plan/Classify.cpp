@@ -73,7 +73,11 @@ static SmallVector<bool> getUsedLoops(ComputeOp op, unsigned input) {
 }
 
 std::optional<ContractionDims> getContractionDims(ComputeOp op) {
-  if (!op.getNumReductions() || !op.getReads().empty() || op.getNumResults() != 1 || op.getInputs().size() != 2)
+  // The parts of a factor may lie beside it.
+  bool hasTables = llvm::any_of(op.getReads(), [](Value table) {
+    return !isa_and_nonnull<PartsAttr>(cast<graph::TensorType>(table.getType()).getLayout());
+  });
+  if (!op.getNumReductions() || hasTables || op.getNumResults() != 1 || op.getInputs().size() != 2)
     return std::nullopt;
   Operation *add = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
   if (!add || !isa<arith::AddFOp, arith::AddIOp>(add))

@@ -168,6 +168,10 @@ std::optional<DotProductFactors> ContractionForm::getSplitFactors() {
   return factors;
 }
 
+Value ContractionForm::getParts() {
+  return compute.getReads().empty() || !outer.empty() ? Value() : compute.getReads().front();
+}
+
 /// Whether a factor is widened from an integer whose values fit i16.
 static bool fitsHalfWord(Value factor) {
   for (Operation *op = factor.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {

@@ -67,6 +67,8 @@ struct ContractionForm {
   /// The same where both factors are inputs of f32, to be split into parts of bf16, and lie in memory along rows,
   /// columns or k.
   std::optional<DotProductFactors> getSplitFactors();
+  /// The parts of `rhs`, if they are packed beside it.
+  mlir::Value getParts();
   /// Whether pair products can multiply it: both factors are unmodified inputs that fit i16, summed in i32. A word has
   /// two steps of k, whose products one instruction multiplies and adds.
   bool multipliesPairs();

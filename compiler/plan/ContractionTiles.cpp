@@ -92,6 +92,8 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
   int64_t ofRun = tiling.getColumns() * tiling.getDepth();
   tiles.packedColumns =
       Expr::min((columns + unit) * allSteps, constant(std::max(ofRun, tiling.getKeptColumns()))) * tiles.parts;
+  if (tiles.parts > 1 && form.getParts())
+    tiles.packedColumns = constant(0);
   // Panels share the space for sums where k is one block.
   Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * (tiling.getColumns() - unit);
   tiles.sums = Expr::min((rows + unit) * (columns + unit), (further + unit) * tiling.getRows());

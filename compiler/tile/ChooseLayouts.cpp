@@ -8,6 +8,7 @@
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/HoistWeights.h"
 #include "compiler/tile/RewriteLoops.h"
+#include "compiler/tile/SplitProducts.h"
 #include "compiler/tile/StorePanels.h"
 #include "compiler/tile/TransformFilters.h"
 
@@ -63,6 +64,7 @@ private:
   Attribute chooseForConvolution(ComputeOp op, const PackedOrder &order);
   bool isWorthPackingOnce(LoopOp loop, ComputeOp op, const ContractionDims &dims);
   void packCaptured(LoopOp loop);
+  void packParts(LoopOp loop, ComputeOp op, const ContractionDims &dims);
   Value packBefore(LoopOp loop, Value source, const PackedShape &packed, PanelsAttr layout);
   std::optional<PackedShape> getPackedShape(ComputeOp op, unsigned input, const PackedOrder &order);
   void read(ComputeOp op, unsigned input, const PackedOrder &order, Value packing);
@@ -71,6 +73,8 @@ private:
 
   /// Operands read in the same way share one packing.
   DenseMap<std::tuple<Value, Attribute, Attribute>, Value> packings;
+  /// Parts of a packed operand, by it and their type: arguments of the loop's body.
+  DenseMap<std::pair<Value, Type>, Value> partsOf;
 };
 
 SmallVector<bool> getUsedLoops(ComputeOp op, unsigned input) {
@@ -269,6 +273,7 @@ void ChooseLayouts::packCaptured(LoopOp loop) {
       contractions.push_back(op);
   });
   DenseMap<std::tuple<Value, Attribute, Attribute>, Value> packedArgs;
+  partsOf.clear();
   for (ComputeOp op : contractions) {
     ContractionDims dims = *getContractionDims(op);
     PackedOrder order = getOrder(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false);
@@ -290,11 +295,55 @@ void ChooseLayouts::packCaptured(LoopOp loop) {
       count(getOperation(), "packed_in_loops", 1);
     }
     read(op, dims.rhs, order, passing);
+    if (parts)
+      packParts(loop, op, dims);
   }
   for (unsigned index = loop.getCaptured().size(); index-- > 0;)
     if (!packedArgs.empty() && body.getArgument(passed + index).use_empty() &&
         succeeded(body.eraseArgument(passed + index)))
       loop.getCapturedMutable().erase(index);
+}
+
+/// The parts of what is packed before a loop are so as well, where the rows of a run repay them: else they are empty.
+void ChooseLayouts::packParts(LoopOp loop, ComputeOp op, const ContractionDims &dims) {
+  std::optional<ContractionForm> form = ContractionForm::get(op);
+  auto panels = cast<PanelsAttr>(op.getInputType(dims.rhs).getLayout());
+  if (!form || !form->outer.empty() || !form->getSplitFactors() || panels.getWidth() != PartsAttr::width ||
+      op.getInputType(dims.rhs).getRank() != 2 || panels.getAxis() != 1)
+    return;
+  ArrayRef<Expr> shape = op.getInputType(dims.rhs).getShape();
+  constexpr int64_t bytesOfPart = 2;
+  int64_t numParts = form->getSplitFactors()->parts;
+  int64_t bytes = *shape[0].asConstant() * *shape[1].asConstant() * numParts * bytesOfPart;
+  auto layout = PartsAttr::get(&getContext(), numParts, getFewestRowsOfParts(bytes, cacheBytes));
+  Expr rows = form->getExtent(form->m), one = Expr::constant(&getContext(), 1);
+  Expr used = Expr::min(one, Expr::floorDiv(rows, layout.getFewestRows()));
+  llvm::SetVector<StringAttr> known, needed;
+  for (Type type : loop.getOperandTypes())
+    for (Expr extent : cast<graph::TensorType>(type).getShape())
+      extent.collectSymbols(known);
+  used.collectSymbols(needed);
+  if (used.isConstant(0) || !llvm::all_of(needed, [&](StringAttr symbol) { return known.contains(symbol); }))
+    return;
+  auto type =
+      graph::TensorType::get(&getContext(), {shape[0], shape[1] * used}, Float32Type::get(&getContext()), layout);
+  auto argument = cast<BlockArgument>(op.getInputs()[dims.rhs]);
+  Value &passing = partsOf[{argument, type}];
+  if (!passing) {
+    size_t passed = loop.getCarried().size() + loop.getScanned().size();
+    auto view = loop.getCaptured()[argument.getArgNumber() - passed].getDefiningOp<ViewOp>();
+    OpBuilder builder(loop);
+    FailureOr<ComputeOp> stored = storeParts(builder, view.getLoc(), view.getTensor(), type.getShape(), layout);
+    auto body = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    unsigned last = body.getNumArguments();
+    if (failed(stored) || failed(body.insertArgument(last, type, {}, view.getLoc())))
+      return;
+    loop.getCapturedMutable().append(ViewOp::create(builder, view.getLoc(), type, stored->getResult(0)).getResult());
+    passing = body.getArgument(last);
+    count(getOperation(), "parts_in_loops", 1);
+  }
+  op.getReadsMutable().append(passing);
+  op.getBody()->addArgument(type, op.getLoc());
 }
 
 /// Panels of what a loop captures, before it. A transposition is merged with the packing.

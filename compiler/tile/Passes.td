@@ -295,7 +295,8 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
     whose arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both. Weights
     of convolutions of many pixels that are arguments are packed in the run, counted as `packed_in_runs`; so are filters
     that dot products of bf16 would gather, which are put in order. What a loop captures and its body multiplies many
-    rows by is packed once, before the loop, counted as `packed_in_loops`. Filters of 3 x 3 taps are transformed where
+    rows by is packed once, before the loop, counted as `packed_in_loops`, and where a matrix unit multiplies it in parts
+    of bf16, so are these, in runs with rows enough, counted as `parts_in_loops`. Filters of 3 x 3 taps are transformed where
     that saves time, which is counted as `transformed`. Counts operands `packed`, those of convolutions of single taps as
     `pictures_in_place`, and values `hoisted`.
   }];
@@ -314,6 +315,8 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
                         "What the iterations of a loop multiply by is packed before it">,
                  Option<"fewestRows", "fewest-rows", "int64_t", "16",
                         "Rows of such a product, at typical sizes, below which it reads its columns in place">,
+                 Option<"parts", "parts", "bool", "false",
+                        "What many rows multiply by in a loop is packed in parts of bf16 as well">,
                  Option<"transform", "transform", "bool", "true",
                         "Transform filters of 3 x 3 taps where that saves time">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576",

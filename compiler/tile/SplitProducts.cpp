@@ -17,8 +17,16 @@ static constexpr int64_t leastUses = 144;
 /// Rows of an epilogue between a prefetch and its use.
 static constexpr int64_t splitRowsAhead = 8;
 
-static DotProductTilingAttr getSplitTiling(const DotProductFactors &factors, const DeviceDescription &device,
-                                           MLIRContext *context) {
+bool tile::mayPayToSplit(const DeviceDescription &device) {
+  return device.pairUnit == WordUnit::tiles &&
+         device.getPairMultiplyAdds() >= productsOfParts * leastAdvantage * device.getMultiplyAdds(32);
+}
+
+/// Multiply-adds of fewer rows wait for panels from L2; of more, less than parts do that come from beyond it.
+int64_t tile::getFewestRowsOfParts(int64_t bytes, int64_t cacheBytes) { return bytes <= cacheBytes * 3 / 4 ? 9 : 33; }
+
+static DotProductTilingAttr getSplitTiling(const DotProductFactors &factors, bool arePacked,
+                                           const DeviceDescription &device, MLIRContext *context) {
   constexpr int64_t unit = DotProductLayout::unit, rowBytes = DotProductLayout::rowWords * DotProductLayout::wordBytes;
   // A group of a panel, and of a strip; a panel takes two thirds of L1.
   int64_t groupBytes = factors.parts * unit * rowBytes;
@@ -32,29 +40,36 @@ static DotProductTilingAttr getSplitTiling(const DotProductFactors &factors, con
   };
   while (fits(2 * rows))
     rows *= 2;
+  // Few rows read what is packed once: panels needn't stay in L1.
+  if (arePacked)
+    groups = depth / unit;
   return DotProductTilingAttr::get(context, DotProductUnit::tiles, rows, rows, depth, groups,
                                    /*keptColumns=*/device.getL2Bytes(), splitRowsAhead, factors.parts);
 }
 
 std::optional<Attribute> tile::tileSplitProducts(ContractionForm &form, Attribute others,
                                                  const DeviceDescription &device, bool variants) {
-  if (device.pairUnit != WordUnit::tiles ||
-      device.getPairMultiplyAdds() < productsOfParts * leastAdvantage * device.getMultiplyAdds(32))
+  if (!mayPayToSplit(device))
     return std::nullopt;
   std::optional<DotProductFactors> factors = form.getSplitFactors();
   if (!factors)
     return std::nullopt;
   MLIRContext *context = form.compute.getContext();
-  Attribute split = getSplitTiling(*factors, device, context);
+  PartsAttr packed;
+  if (Value parts = form.getParts())
+    packed = cast<PartsAttr>(cast<graph::TensorType>(parts.getType()).getLayout());
+  Attribute split = getSplitTiling(*factors, packed != nullptr, device, context);
   Expr zero = Expr::constant(context, 0), one = Expr::constant(context, 1);
   Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getExtent(form.k);
   sym::Bounds bounds(sym::Interval::size());
-  if (llvm::any_of(ArrayRef{rows, columns, depth},
-                   [&](Expr extent) { return bounds.interval(extent).hi < leastUses / 2; }))
+  auto areFew = [&](Expr extent, int64_t least) { return bounds.interval(extent).hi < least; };
+  if (areFew(columns, leastUses / 2) || areFew(depth, leastUses / 2) ||
+      areFew(rows, packed ? packed.getFewestRows() : leastUses / 2))
     return std::nullopt;
   // The harmonic mean: an element of A has `columns` products, one of B `rows`.
   Expr uses = Expr::floorDiv(2 * rows * columns, Expr::max(one, rows + columns));
-  Expr missing = Expr::max(zero, leastUses - Expr::min(uses, 2 * depth));
+  Expr missing =
+      packed ? Expr::max(zero, packed.getFewestRows() - rows) : Expr::max(zero, leastUses - Expr::min(uses, 2 * depth));
   if (missing.isConstant(0))
     return split;
   if (missing.isConstant() || !variants)

@@ -84,4 +84,45 @@ FailureOr<ComputeOp> storeTransformed(OpBuilder &builder, Location location, Val
   });
 }
 
+/// Every part but the last is rounded to bf16, and what is left goes on to the next, as in codegen's packing.
+FailureOr<ComputeOp> storeParts(OpBuilder &builder, Location location, Value panels, ArrayRef<Expr> shape,
+                                PartsAttr layout) {
+  ComputeBuilder compute(builder, location, layout.getStorageShape(shape));
+  SmallVector<Expr> loops = compute.parallelLoops();
+  bool isFull = Expr::mod(shape[0], PartsAttr::stepsOfGroup).isConstant(0);
+  TypedAttr fill = isFull ? TypedAttr() : builder.getF32FloatAttr(0);
+  Expr step = loops[1] * PartsAttr::stepsOfGroup + loops[3];
+  unsigned lower = compute.read(panels, {loops[0], step, loops[4]}, fill),
+           upper = compute.read(panels, {loops[0], step + PartsAttr::words, loops[4]}, fill);
+  return compute.create(builder.getF32Type(), [&](ComputeBody &body) -> Value {
+    ImplicitLocOpBuilder &b = body.builder;
+    Type wordType = b.getI32Type(), floatType = b.getF32Type();
+    auto constant = [&](uint32_t value) -> Value {
+      return arith::ConstantIntOp::create(b, wordType, static_cast<int32_t>(value));
+    };
+    Value mask = constant(0xffff0000), half = constant(0x8000), sixteen = constant(16);
+    auto takePart = [&](Value rest) {
+      SmallVector<Value> parts;
+      for (int64_t part = 0; part < layout.getCount(); ++part) {
+        Value bits = arith::BitcastOp::create(b, wordType, rest);
+        if (part + 1 < layout.getCount()) {
+          bits = arith::AndIOp::create(b, arith::AddIOp::create(b, bits, half), mask);
+          rest = arith::SubFOp::create(b, rest, arith::BitcastOp::create(b, floatType, bits));
+        }
+        parts.push_back(bits);
+      }
+      Value chosen = parts.back();
+      for (int64_t part = layout.getCount() - 1; part-- > 0;) {
+        Value isThis =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::eq, body.loop(2), arith::ConstantIndexOp::create(b, part));
+        chosen = arith::SelectOp::create(b, isThis, parts[part], chosen);
+      }
+      return chosen;
+    };
+    Value low = arith::ShRUIOp::create(b, takePart(body.input(lower)), sixteen);
+    Value word = arith::OrIOp::create(b, low, arith::AndIOp::create(b, takePart(body.input(upper)), mask));
+    return arith::BitcastOp::create(b, floatType, word);
+  });
+}
+
 } // namespace freestone::tile

@@ -17,6 +17,11 @@ mlir::FailureOr<ComputeOp> storeTransformed(mlir::OpBuilder &builder, mlir::Loca
                                             llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,
                                             WinogradAttr layout);
 
+/// The storage of a matrix of this shape in parts; `panels` is its storage in panels of as many columns. Fails where
+/// its sizes are no sizes of loops.
+mlir::FailureOr<ComputeOp> storeParts(mlir::OpBuilder &builder, mlir::Location location, mlir::Value panels,
+                                      llvm::ArrayRef<sym::Expr> shape, PartsAttr layout);
+
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_TILE_STOREPANELS_H

@@ -3,7 +3,7 @@
 Beside numpy in fp64, and beside the same products by multiply-adds (`--disable split-products`): errors are no larger, at
 sizes around strips, panels, groups and blocks of k, either factor transposed, as a weight in panels or an input, with an
 epilogue, with steps of k that are two loops, on one to three workers; sums of infinite and huge elements, and of none, are the same; so are those of elements
-of all magnitudes. On a machine without such a unit, what is compiled for another one is all that is tested.
+of all magnitudes. So are states of a loop, whose matrix is packed in parts before it where the batch repays them. On a machine without such a unit, what is compiled for another one is all that is tested.
 """
 
 import json
@@ -15,6 +15,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for fo
 
 import freestone_runtime
 import numpy as np
+import onnx
 
 from graphs import FLOAT, constant, node, save
 
@@ -22,6 +23,9 @@ WORKERS = (1, 2, 3)
 # Rows, steps of k, columns of a weight; rows are a run's.
 ROWS = (3, 56, 72, 113, 128, 144, 145, 175, 300, 520, 777)
 WEIGHTS = ((768, 200), (77, 300), (300, 256), (1000, 1056))
+# States of loops: their batches, and widths, whose parts fill groups of steps and panels, and don't.
+BATCHES = (1, 8, 9, 16, 17, 32, 33, 40, 50)
+WIDTHS = (128, 200)
 # Of two inputs.
 INPUTS = ((144, 72, 144), (150, 130, 150), (96, 257, 513), (600, 400, 144), (513, 800, 520))
 
@@ -103,6 +107,42 @@ class Product:
             model.close()
 
 
+LOOP = """<ir_version: 9, opset_import: ["": 20]>
+states (float[t, b, %d] x, float[b, %d] h, float[%d, %d] w) => (float[b, %d] last, float[t, b, %d] all) {
+  last, all = Scan<num_scan_inputs = 1, body = step (float[b, %d] h, float[b, %d] s) => (float[b, %d] n, float[b, %d] m) {
+    p = MatMul(h, w) n = Add(p, s) m = Identity(n)
+  }>(h, x)
+}"""
+
+
+def check_loop(folder, width, random, expected):
+    """States n = h · w + s of a loop, for all batches, beside numpy in fp64 and multiply-adds."""
+    path = folder / f"loop-{width}.onnx"
+    onnx.save(onnx.parser.parse_model(LOOP % ((width,) * 10)), path)
+    split, apart = path.with_suffix(".split.stone"), path.with_suffix(".apart.stone")
+    assert compile_for(path, split) == expected and compile_for(path, apart, "--disable", "split-products") == 0
+    assert compile_for(path, path.with_suffix(".v3.stone"), "--target", "x86-64-v3") == 0
+    models, reference = [freestone_runtime.Model(split, workers) for workers in WORKERS], freestone_runtime.Model(apart, 1)
+    for batch in BATCHES:
+        x, h = (random.standard_normal(shape, dtype=np.float32) for shape in ((5, batch, width), (batch, width)))
+        w = random.standard_normal((width, width), dtype=np.float32) / np.float32(width**0.5)
+        state, right = h.astype(np.float64), []
+        for each in x:
+            state = state @ w.astype(np.float64) + each
+            right.append(state)
+        results = [model.run({"x": x, "h": h, "w": w})[1].copy() for model in (*models, reference)]
+        assert all(result.tobytes() == results[0].tobytes() for result in results[:-1]), batch
+        errors = [np.sqrt(np.mean((result - np.array(right)) ** 2)) for result in (results[0], results[-1])]
+        assert errors[0] <= 1.1 * errors[1], (width, batch, errors)
+        # Infinite elements, and one that is rounded to an infinite part.
+        w[3, 5], w[40, 70], h[0] = np.inf, -3.4028235e38, 0
+        split_state, apart_state = (model.run({"x": x[:1], "h": h, "w": w})[0].copy() for model in (models[0], reference))
+        np.testing.assert_array_equal(np.isnan(split_state), np.isnan(apart_state))
+        np.testing.assert_allclose(split_state, apart_state, rtol=1e-4, atol=1e-4)
+    for model in (*models, reference):
+        model.close()
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -138,6 +178,8 @@ def main():
         a[200], b[:, 40] = 0, 0
         product.check_extremes(a, b)
         product.close()
+    for width in WIDTHS:
+        check_loop(folder, width, random, expected)
     print(f"{len(ratios)} products: errors {np.exp(np.mean(np.log(np.maximum(ratios, 1e-3)))):.2f} of those of multiply-adds")
 
 

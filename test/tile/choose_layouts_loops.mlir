@@ -1,6 +1,8 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions,func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts)' | FileCheck %s
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions,func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{in-loops=false})' \
 // RUN:   | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions,func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{parts=true})' \
+// RUN:   | FileCheck %s --check-prefix=PARTS
 
 !x = !graph.tensor<[t, b, 64], f32>
 !h = !graph.tensor<[b, 64], f32>
@@ -15,6 +17,17 @@
 // CHECK:         tile.loop @cell_body trips t carry(%arg1) as [-1] over(%arg0) with(%[[PACKED]])
 // CHECK:       func.func private @cell_body(%arg0: {{.*}}, %arg1: {{.*}}, %[[W:.*]]: !graph.tensor<[64, 64], f32, #tile.panels<axis = 1, width = 32>>)
 // CHECK:         tile.compute [b, 64, 64] {{.*}} %[[W]] : #
+// What a matrix unit multiplies in parts of bf16 is packed so as well, from its panels, in runs with rows enough.
+// PARTS:       tile.counters = {{.*}}parts_in_loops = 1
+// PARTS-LABEL: func.func @cell
+// PARTS:         %[[STORED:.*]] = tile.compute [2, 64, 32]
+// PARTS:         %[[PACKED:.*]] = tile.view %[[STORED]]
+// PARTS:         %[[WORDS:.*]] = tile.compute [2*min(b floordiv 9, 1), 2, 3, 16, 32] {{.*}} ins(%[[STORED]] : {{.*}}, %[[STORED]] : {{.*}})
+// PARTS:           arith.select
+// PARTS:         %[[PARTS:.*]] = tile.view %[[WORDS]] : {{.*}} -> <[64, 64*min(b floordiv 9, 1)], f32, #tile.parts<count = 3, fewest_rows = 9>>
+// PARTS:         tile.loop @cell_body {{.*}} with(%[[PACKED]], %[[PARTS]])
+// PARTS:       func.func private @cell_body({{.*}}, %[[PARTS:.*]]: !graph.tensor<[64, 64*min(b floordiv 9, 1)], f32, #tile.parts<count = 3, fewest_rows = 9>>)
+// PARTS:         tile.compute [b, 64, 64] {{.*}} reads(%[[PARTS]])
 // OFF-LABEL:   func.func @cell
 // OFF-NOT:       panels
 func.func @cell(%x: !x, %h: !h, %w: !w) -> !h {

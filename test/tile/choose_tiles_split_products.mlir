@@ -5,7 +5,7 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v3 | FileCheck %s --check-prefix=NONE
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 --codegen-emit-programs | FileCheck %s --check-prefix=EMITTED
 
-// CHECK: split_products = 3 : i64
+// CHECK: split_products = 4 : i64
 // NONE-NOT: split_products
 // NONE-NOT: #tile.dot_products
 
@@ -61,6 +61,25 @@ tile.program @steps symbols [](%x: !graph.tensor<[64, 16, 512], f32>, %g: !graph
     tile.yield %s : f32
   } : (!graph.tensor<[64, 16, 512], f32>, !graph.tensor<[16, 64, 512], f32>) -> !graph.tensor<[512, 512], f32>
   tile.return %0 : !graph.tensor<[512, 512], f32>
+}
+
+// Columns that are packed in parts before a loop repay few rows: the kernel reads them where they lie.
+// CHECK-LABEL: tile.program @parts
+// CHECK-SAME: #tile.variants<[<size = -min(s0, 9) + 9, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
+// EMITTED-LABEL: func.func @parts.0
+// EMITTED:      call @freestone_dot_products_bf16x3
+tile.program @parts symbols [s0, s1](%h: !graph.tensor<[s0, 256], f32>, %r: !graph.tensor<[256, 1024], f32, #tile.panels<axis = 1, width = 32>>,
+                                     %p: !graph.tensor<[256, s1], f32, #tile.parts<count = 3, fewest_rows = 9>>)
+    -> (!graph.tensor<[s0, 1024], f32>) {
+  %0 = tile.compute [s0, 1024, 256] [parallel, parallel, reduction]
+      ins(%h : affine_map<(d0, d1, d2) -> (d0, d2)>, %r : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] reads(%p) {
+  ^bb0(%a: f32, %b: f32, %sum: f32, %parts: !graph.tensor<[256, s1], f32, #tile.parts<count = 3, fewest_rows = 9>>):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %m : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, 256], f32>, !graph.tensor<[256, 1024], f32, #tile.panels<axis = 1, width = 32>>,
+       !graph.tensor<[256, s1], f32, #tile.parts<count = 3, fewest_rows = 9>>) -> !graph.tensor<[s0, 1024], f32>
+  tile.return %0 : !graph.tensor<[s0, 1024], f32>
 }
 
 // Few columns never repay splitting.

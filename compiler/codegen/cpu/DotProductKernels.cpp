@@ -104,6 +104,7 @@ private:
     return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, word,
                                  arith::ConstantIntOp::create(builder, location, i64, 0));
   }
+  void addHalves(Value c);
   void forSums(Value c, int64_t count, llvm::function_ref<void(int64_t tile, Value address)> body);
   func::FuncOp emitBlock(const tile::DotProductFactors &factors, int64_t rows);
   void callBlock(ArrayRef<func::FuncOp> blocks, Value rows, int64_t most, ValueRange operands);
@@ -171,6 +172,22 @@ void DotProductKernelEmitter::forSums(Value c, int64_t count,
     body(tile, advance(c, static_cast<int32_t>(tile / 2 * 16 * panelRow + tile % 2 * tileRow)));
 }
 
+/// Adds the lower half of a strip's sums of f32 to the upper one.
+void DotProductKernelEmitter::addHalves(Value c) {
+  auto type = VectorType::get({16}, builder.getF32Type());
+  auto loop = scf::ForOp::create(builder, location, constant(0), constant(stripRows / 2), constant(1), ValueRange{c});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value row = loop.getRegionIterArg(0);
+  for (int32_t half = 0; half < panelRow; half += tileRow) {
+    Value at = advance(row, half), other = advance(row, half + static_cast<int32_t>(stripRows / 2 * panelRow));
+    Value sum = arith::AddFOp::create(builder, location, LLVM::LoadOp::create(builder, location, type, at, 64),
+                                      LLVM::LoadOp::create(builder, location, type, other, 64));
+    LLVM::StoreOp::create(builder, location, sum, at, 64);
+  }
+  scf::YieldOp::create(builder, location, ValueRange{advance(row, panelRow)});
+}
+
 /// Tiles 0 to 3 are accumulators, 4 and 5 rows of A, 6 and 7 columns of B.
 void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &factors) {
   ValueRange arguments = open(getFunctionName(factors), getKernelType(builder)).getArguments();
@@ -180,6 +197,9 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
         std::string("llvm.x86.tdpb") + (factors.isLhsSigned ? "s" : "u") + (factors.isRhsSigned ? "s" : "u") + "d";
   Value panelPitch = word(panelRow), tilePitch = word(tileRow), rows = toIndex(arguments[0]);
   auto emitStrip = [&](Value stripA, Value c, int64_t sums, Value ahead, Value pitch) {
+    // Half a strip has too few accumulators for the latency of products in turns: those of every other part have their
+    // own, which are added in the end.
+    bool areApart = sums < 4 && factors.parts > 1;
     emitIf(
         isSet(arguments[6]),
         [&] {
@@ -187,6 +207,8 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
                   [&](int64_t tile, Value address) { call("llvm.x86.tileloadd64", tile, {address, panelPitch}); });
         },
         [&] { forSums(c, sums, [&](int64_t tile, Value) { call("llvm.x86.tilezero", tile); }); });
+    for (int64_t tile = sums; areApart && tile < 2 * sums; ++tile)
+      call("llvm.x86.tilezero", tile);
     auto loop = scf::ForOp::create(builder, location, constant(0), toIndex(arguments[1]), constant(1),
                                    ValueRange{stripA, arguments[4], ahead});
     {
@@ -196,36 +218,72 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
       auto load = [&](int64_t tile, Value base, int64_t bytes, Value pitch) {
         call("llvm.x86.tileloadd64", tile, {advance(base, static_cast<int32_t>(bytes)), pitch});
       };
-      int64_t partOfA = -1, partOfB = -1;
-      auto products = getPartsOfProducts(factors);
-      for (auto [number, parts] : llvm::enumerate(products)) {
-        auto [ofA, ofB] = parts;
-        // Spread over the products.
-        size_t rowsUpTo = (number + 1) * rowsAhead / products.size(), rowsBefore = number * rowsAhead / products.size();
-        for (size_t row = rowsBefore; factors.parts > 1 && row < rowsUpTo; ++row)
-          next = prefetchRow(next, pitch);
-        bool isNewA = partOfA != ofA, isNewB = partOfB != ofB;
-        partOfA = ofA;
-        partOfB = ofB;
-        if (isNewB)
-          load(6, b, ofB * groupBytes, panelPitch);
-        if (isNewA)
-          load(4, a, ofA * groupBytes, tilePitch);
-        call(multiply, {0, 4, 6});
-        if (isNewB)
-          load(7, b, ofB * groupBytes + tileRow, panelPitch);
-        call(multiply, {1, 4, 7});
-        if (sums < 4)
-          continue;
-        if (isNewA)
-          load(5, a, ofA * groupBytes + tileBytes, tilePitch);
-        call(multiply, {2, 5, 6});
-        call(multiply, {3, 5, 7});
-      }
       auto bytes = static_cast<int32_t>(factors.parts * groupBytes);
+      auto products = getPartsOfProducts(factors);
+      auto multiplyApart = [&] {
+        // The next group; behind the last comes the first of the next panel.
+        Value number = arith::AddIOp::create(builder, location, loop.getInductionVar(), constant(1));
+        Value isInside =
+            arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, number, toIndex(arguments[1]));
+        Value coming = arith::SelectOp::create(builder, location, isInside, advance(b, bytes), arguments[7]);
+        int64_t partsOfA[] = {-1, -1}, partOfB = -1;
+        auto lines = static_cast<int32_t>(bytes / tileRow / products.size());
+        for (auto [number, parts] : llvm::enumerate(products)) {
+          auto [ofA, ofB] = parts;
+          for (int32_t line = 0; line < lines; ++line)
+            LLVM::Prefetch::create(builder, location,
+                                   advance(coming, (static_cast<int32_t>(number) * lines + line) * tileRow), /*rw=*/0,
+                                   /*hint=*/3, /*cache=*/1);
+          if (std::exchange(partOfB, ofB) != ofB)
+            for (int64_t half = 0; half < 2; ++half)
+              load(6 + half, b, ofB * groupBytes + half * tileRow, panelPitch);
+          // The largest part stays in its tile.
+          int64_t place = ofA > 0, first = number % 2 == 0 ? 2 : 0;
+          if (std::exchange(partsOfA[place], ofA) != ofA)
+            load(4 + place, a, ofA * groupBytes, tilePitch);
+          call(multiply, {first, 4 + place, 6});
+          call(multiply, {first + 1, 4 + place, 7});
+        }
+      };
+      auto multiplyStrip = [&] {
+        int64_t partOfA = -1, partOfB = -1;
+        for (auto [number, parts] : llvm::enumerate(products)) {
+          auto [ofA, ofB] = parts;
+          // Spread over the products.
+          size_t rowsUpTo = (number + 1) * rowsAhead / products.size(),
+                 rowsBefore = number * rowsAhead / products.size();
+          for (size_t row = rowsBefore; factors.parts > 1 && row < rowsUpTo; ++row)
+            next = prefetchRow(next, pitch);
+          bool isNewA = partOfA != ofA, isNewB = partOfB != ofB;
+          partOfA = ofA;
+          partOfB = ofB;
+          if (isNewB)
+            load(6, b, ofB * groupBytes, panelPitch);
+          if (isNewA)
+            load(4, a, ofA * groupBytes, tilePitch);
+          call(multiply, {0, 4, 6});
+          if (isNewB)
+            load(7, b, ofB * groupBytes + tileRow, panelPitch);
+          call(multiply, {1, 4, 7});
+          if (sums < 4)
+            continue;
+          if (isNewA)
+            load(5, a, ofA * groupBytes + tileBytes, tilePitch);
+          call(multiply, {2, 5, 6});
+          call(multiply, {3, 5, 7});
+        }
+      };
+      if (areApart)
+        multiplyApart();
+      else
+        multiplyStrip();
       scf::YieldOp::create(builder, location, ValueRange{advance(a, bytes), advance(b, bytes), next});
     }
-    forSums(c, sums, [&](int64_t tile, Value address) { call("llvm.x86.tilestored64", tile, {address, panelPitch}); });
+    forSums(c, areApart ? 2 * sums : sums, [&](int64_t tile, Value address) {
+      call("llvm.x86.tilestored64", tile, {address, panelPitch});
+    });
+    if (areApart)
+      addHalves(c);
   };
   forStrips(arguments, [&](Value strip, Value stripA, Value c) {
     Value before = arith::MulIOp::create(builder, location, strip, constant(stripRows));

@@ -27,6 +27,10 @@ private:
   void multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) override;
   void packColumns(PackedBlock columns, Value block, Value start, Value pitch);
   void multiplyPanel(const PackedBlock &columns, Value block, Value rowsStart, Value panel);
+  /// The place of packed columns from a step on, where `parts` has them.
+  Value getPartsStart(Value column, Value step);
+  /// The address of a group of a panel.
+  Value getColumns(Value panel, Value group);
   std::pair<Value, Value> getAhead(const PackedBlock &columns, Value block, Value group, Value panel);
   void repeatWithoutParts(Value sums, const PackedBlock &columns);
   Value correctSums(Value sums, Value column) override;
@@ -35,6 +39,8 @@ private:
   tile::DotProductLayout layout;
   ModuleOp module;
   func::FuncOp kernel;
+  /// The memory of columns whose parts were packed before this program; null if it packs them.
+  Value parts;
   /// By column: what sums have too much where A is packed flipped.
   Value columnSums;
 };
@@ -45,7 +51,10 @@ void DotProductEmitter::prepare() {
   kernel = declareDotProducts(module, layout.multiplied);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(tiles.packedType, tiles.packedRows);
-  packedColumns = emission.takeScratch(tiles.packedType, tiles.packedColumns);
+  if (Value packed = layout.factors.parts > 1 ? form.getParts() : Value())
+    parts = emission.getBuffer(packed);
+  else
+    packedColumns = emission.takeScratch(tiles.packedType, tiles.packedColumns);
   accumulators = emission.takeScratch(tiles.sumType, tiles.sums);
   if (layout.flipsRows())
     columnSums = emission.takeScratch(tiles.sumType, tiles.columnSums);
@@ -70,6 +79,10 @@ void DotProductEmitter::packRowsOf(const PackedBlock &block, Value start) {
 
 void DotProductEmitter::multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) {
   Value zero = emission.getConstant(0);
+  if (parts)
+    return forPanels(at, [&](const PackedBlock &columns) {
+      multiplyPanel(columns, block, rowsStart, getPartsStart(columns.first, columns.k));
+    });
   if (layout.factors.parts > 1)
     return forPanels(at, [&](const PackedBlock &columns) {
       Value start = select(keepsColumns, getPanelStart(columns.first, block), zero);
@@ -102,6 +115,22 @@ void DotProductEmitter::packColumns(PackedBlock columns, Value block, Value star
   });
 }
 
+/// Groups of all steps of a panel follow each other.
+Value DotProductEmitter::getPartsStart(Value column, Value step) {
+  Value steps = emission.getConstant(layout.getStepsOfGroup());
+  Value panel = emission.divide(column, emission.getConstant(width));
+  Value number =
+      emission.add(emission.multiply(panel, emission.ceilDivide(depthTotal, steps)), emission.divide(step, steps));
+  return emission.multiply(number, emission.getConstant(layout.getGroupElements()));
+}
+
+Value DotProductEmitter::getColumns(Value panel, Value group) {
+  Value start = emission.add(panel, emission.multiply(group, emission.getConstant(layout.getGroupElements())));
+  if (!parts)
+    return emission.getPointer(packedColumns, start);
+  return emission.getPointer(parts, emission.divide(start, emission.getConstant(layout.getStepsOfWord())));
+}
+
 void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, Value rowsStart, Value panel) {
   Value sums = getSums(columns), groups = countGroups(columns);
   Value stripBytes =
@@ -113,9 +142,8 @@ void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, V
     func::CallOp::create(builder, location, kernel,
                          ValueRange{toWord(rows.count), toWord(count),
                                     emission.getPointer(packedRows, emission.add(rowsStart, start)), toWord(stripBytes),
-                                    emission.getPointer(packedColumns, emission.add(panel, start)),
-                                    emission.getPointer(accumulators, sums), toWord(emission.add(block, group)),
-                                    ahead.first, toWord(ahead.second)});
+                                    getColumns(panel, group), emission.getPointer(accumulators, sums),
+                                    toWord(emission.add(block, group)), ahead.first, toWord(ahead.second)});
   });
   if (layout.factors.parts > 1)
     emitIf(compare(arith::CmpIPredicate::eq, emission.add(block, emission.getConstant(1)), depthBlocks),
@@ -127,15 +155,19 @@ void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, V
 /// panel that stays packed is prefetched itself. Columns that lie along k are not.
 std::pair<Value, Value> DotProductEmitter::getAhead(const PackedBlock &columns, Value block, Value group, Value panel) {
   Value zero = emission.getConstant(0);
-  std::pair<Value, Value> none = {emission.getPointer(packedColumns, panel), zero};
+  std::pair<Value, Value> none = {getColumns(panel, zero), zero};
   if (layout.factors.parts == 1)
     return none;
+  // Two lines of three.
+  Value bytesOfRow = emission.getConstant(layout.getGroupElements() * 2 / layout.getStepsOfGroup());
+  auto [column, next] = getNext(columns, block);
+  if (parts)
+    return {getColumns(getPartsStart(column, emission.multiply(next, depthStep)), group), bytesOfRow};
   unsigned input = *form.getInput(form.rhs);
   sym::Expr linear = points.getLinearIndex(form, input);
   std::optional<sym::Expr> alongDepth = getStride(linear, points.k);
   if (!alongDepth || alongDepth->isConstant(1))
     return none;
-  auto [column, next] = getNext(columns, block);
   Value step = emission.add(emission.multiply(next, depthStep),
                             emission.multiply(group, emission.getConstant(layout.getStepsOfGroup())));
   Positions positions = points.outer;
@@ -147,8 +179,6 @@ std::pair<Value, Value> DotProductEmitter::getAhead(const PackedBlock &columns, 
                               emission.multiply(group, emission.getConstant(layout.getGroupElements())));
   Value isNew = areColumnsNew(columns.first);
   Value bytesOfStep = emission.multiply(emission.getSize(*alongDepth), emission.getConstant(4));
-  // Two lines of three.
-  Value bytesOfRow = emission.getConstant(layout.getGroupElements() * 2 / layout.getStepsOfGroup());
   return {select(isNew, stored, emission.getPointer(packedColumns, packed)), select(isNew, bytesOfStep, bytesOfRow)};
 }
 

@@ -56,13 +56,15 @@ SmallVector<sym::Expr> getStorageShape(graph::TensorType type) {
     return panels.getStorageShape(type.getShape());
   if (auto filters = dyn_cast_or_null<WinogradAttr>(type.getLayout()))
     return filters.getStorageShape(type.getShape());
+  if (auto parts = dyn_cast_or_null<PartsAttr>(type.getLayout()))
+    return parts.getStorageShape(type.getShape());
   if (auto box = dyn_cast_or_null<BoxAttr>(type.getLayout()))
     return SmallVector<sym::Expr>(box.getShape());
   return SmallVector<sym::Expr>(type.getShape());
 }
 
 SmallVector<sym::Expr> getStorageIndex(graph::TensorType type, ArrayRef<sym::Expr> indices) {
-  assert(!isa_and_nonnull<WinogradAttr>(type.getLayout()) && "elements of transformed filters are not in memory");
+  assert((!isa_and_nonnull<WinogradAttr, PartsAttr>(type.getLayout())) && "single elements are not in memory");
   if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout()))
     return panels.getStorageIndex(indices);
   SmallVector<sym::Expr> position(indices);
@@ -137,6 +139,12 @@ SmallVector<sym::Expr> WinogradAttr::getStorageShape(ArrayRef<sym::Expr> shape) 
   llvm::append_range(stored, shape.drop_back(3));
   stored.push_back(constant(getWidth()));
   return stored;
+}
+
+SmallVector<sym::Expr> PartsAttr::getStorageShape(ArrayRef<sym::Expr> shape) const {
+  auto constant = [&](int64_t value) { return sym::Expr::constant(getContext(), value); };
+  return {sym::Expr::ceilDiv(shape[1], width), sym::Expr::ceilDiv(shape[0], stepsOfGroup), constant(getCount()),
+          constant(words), constant(width)};
 }
 
 } // namespace freestone::tile

@@ -61,6 +61,27 @@ def Tile_WinogradAttr : AttrDef<Tile_Dialect, "Winograd"> {
   }];
 }
 
+def Tile_PartsAttr : AttrDef<Tile_Dialect, "Parts"> {
+  let mnemonic = "parts";
+  let summary = "a matrix of f32 whose elements are sums of numbers of bf16, in panels as dot products read them";
+  let description = [{
+    The logical shape, `[steps, columns]`, stays; stored is `[ceil(columns / 32)][ceil(steps / 32)][count][16][32]`: in
+    groups of 32 steps, part by part, words of two bf16, of steps that are 16 apart; the ends are padded with zeros.
+    Single elements are not in memory. Runs in which fewer than `fewest_rows` rows are multiplied by it have none of it.
+    ```mlir
+    !graph.tensor<[256, 1024], f32, #tile.parts<count = 3, fewest_rows = 9>>  // stored [32][8][3][16][32]
+    ```
+  }];
+  let parameters = (ins "int64_t":$count, "int64_t":$fewest_rows);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// Columns of a panel, and words of a group's step of a part.
+    static constexpr int64_t width = 32, words = 16, stepsOfGroup = 2 * words;
+    /// Dimensions of the storage, padding included, in words of 32 bits.
+    ::llvm::SmallVector<::freestone::sym::Expr> getStorageShape(::llvm::ArrayRef<::freestone::sym::Expr> shape) const;
+  }];
+}
+
 def Tile_BoxAttr : AttrDef<Tile_Dialect, "Box"> {
   let mnemonic = "box";
   let summary = "a tensor that is a box of a larger one";
