@@ -188,7 +188,7 @@ void Tuner::tune(tile::ProgramOp program) {
   if (!form || !program.getPlan())
     return;
   Attribute tiling = program.getPlan()->getTiling();
-  auto variants = dyn_cast<tile::VariantsTilingAttr>(tiling);
+  auto variants = dyn_cast<tile::ChoiceAttr>(tiling);
   SmallVector<Attribute> tilings = variants ? variants.getTilings() : SmallVector<Attribute>{tiling};
   int64_t replaced = 0;
   for (auto [number, each] : llvm::enumerate(tilings))
@@ -204,7 +204,7 @@ void Tuner::tune(tile::ProgramOp program) {
       auto [variant, tiling] = pair;
       return tile::VariantAttr::get(variant.getContext(), variant.getSize(), variant.getMost(), tiling);
     });
-    faster = tile::VariantsTilingAttr::get(tiling.getContext(), others, tilings.back());
+    faster = tile::ChoiceAttr::get(tiling.getContext(), others, tilings.back());
   }
   FailureOr<tile::PlanAttr> plan = tile::makePlan(program, faster);
   if (failed(plan))

@@ -3,6 +3,7 @@
 #include "compiler/plan/ConvolutionTiles.h"
 #include "compiler/plan/Plans.h"
 #include "compiler/plan/Scratch.h"
+#include "compiler/plan/Variants.h"
 #include "compiler/plan/WindowTiles.h"
 #include "runtime/artifact/abi.h"
 
@@ -54,26 +55,32 @@ Expr tile::getMostExtent(const ChainForm &form, const ChainTiles &tiles, unsigne
 }
 
 /// The scratch of a stage with a plan, for all extents of its loop over rows up to `most`: blocks of about equal size
-/// may need more where there are fewer rows.
-static Expr getMostScratch(ProgramOp stage, Expr extent, Expr most) {
-  if (auto tiling = stage.getTiling<WindowTilingAttr>()) {
+/// may need more where there are fewer rows. A choice may be any of its nodes.
+static Expr getMostScratch(ProgramOp stage, PlanAttr plan, Expr extent, Expr most) {
+  if (auto choice = dyn_cast<ChoiceAttr>(plan.getTiling())) {
+    Expr bytes = Expr::constant(most.context(), 0);
+    for (Attribute each : choice.getTilings())
+      bytes = Expr::max(bytes, getMostScratch(stage, *makePlan(stage, each), extent, most));
+    return bytes;
+  }
+  if (auto tiling = dyn_cast<WindowTilingAttr>(plan.getTiling())) {
     std::optional<WindowForm> form = WindowForm::get(stage);
     if (form->rowDim)
       return WindowTiles::get(*form, tiling).getMostScratch(*form);
   }
-  if (auto tiling = stage.getTiling<ConvolutionTilingAttr>()) {
+  if (auto tiling = dyn_cast<ConvolutionTilingAttr>(plan.getTiling())) {
     std::optional<ConvolutionForm> form = ConvolutionForm::get(stage);
     ConvolutionTiles tiles = ConvolutionTiles::get(*form, tiling);
     if (form->rowLoop)
       return tiles.getMostScratch(*form);
     most = tiles.mostPixels;
   }
-  return stage.getPlanAttr().getScratch().substitute([&](StringRef symbol) -> std::optional<Expr> {
+  return plan.getScratch().substitute([&](StringRef symbol) -> std::optional<Expr> {
     return symbol == *extent.asSymbol() ? std::optional(most) : std::nullopt;
   });
 }
 
-FailureOr<ChainTiles> ChainTiles::get(const ChainForm &form, ChainTilingAttr tiling, ProgramOp program,
+FailureOr<ChainTiles> ChainTiles::get(const ChainForm &form, StagesAttr tiling, ProgramOp program,
                                       MutableArrayRef<StageProgram> stages) {
   if (form.stages.size() != tiling.getStages().size())
     return program.emitOpError("has ") << form.stages.size() << " stages, its tiling " << tiling.getStages().size();
@@ -83,16 +90,16 @@ FailureOr<ChainTiles> ChainTiles::get(const ChainForm &form, ChainTilingAttr til
   StageSymbols symbols = StageSymbols::get(context, form.getNumImages());
   for (auto [number, stage] : llvm::enumerate(stages)) {
     Attribute ofStage = tiling.getStages()[number];
-    auto convolution = dyn_cast<ConvolutionTilingAttr>(ofStage);
     // Blocks of channels follow from the number of tiles: scratch would grow as rows become fewer.
-    if (convolution && convolution.getLeastTiles() != 1)
-      return program.emitOpError("has a stage for ")
-             << convolution.getLeastTiles() << " tiles, but these are the chain's";
+    for (Attribute each : getAlternatives(ofStage))
+      if (auto convolution = dyn_cast<ConvolutionTilingAttr>(each); convolution && convolution.getLeastTiles() != 1)
+        return program.emitOpError("has a stage for ")
+               << convolution.getLeastTiles() << " tiles, but these are the chain's";
     FailureOr<PlanAttr> plan = makePlan(*stage.program, ofStage);
     if (failed(plan))
       return failure();
     stage.program->setPlanAttr(*plan);
-    Expr bytes = getMostScratch(*stage.program, symbols.extent, getMostExtent(form, tiles, number));
+    Expr bytes = getMostScratch(*stage.program, *plan, symbols.extent, getMostExtent(form, tiles, number));
     llvm::SetVector<StringAttr> found;
     bytes.collectSymbols(found);
     for (Expr symbol : symbols.getAll())

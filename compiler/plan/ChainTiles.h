@@ -19,7 +19,7 @@ struct ChainTiles {
   static ChainTiles get(const ChainForm &form, llvm::ArrayRef<EdgeAttr> edges, int64_t rowUnit, int64_t leastTiles);
   /// With the programs of all stages, which get their plans. Fails with a diagnostic where a stage's tiling is none for
   /// it.
-  static mlir::FailureOr<ChainTiles> get(const ChainForm &form, ChainTilingAttr tiling, ProgramOp program,
+  static mlir::FailureOr<ChainTiles> get(const ChainForm &form, StagesAttr tiling, ProgramOp program,
                                          llvm::MutableArrayRef<StageProgram> stages);
   /// Bytes of scratch of a worker.
   sym::Expr getScratch(const ChainForm &form) const;

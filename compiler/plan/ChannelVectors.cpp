@@ -2,6 +2,7 @@
 
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/Scratch.h"
+#include "compiler/plan/WindowTiles.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -151,6 +152,15 @@ Expr ChannelVectors::getWeightBlocks(WindowForm &form, int64_t lanes) const {
 
 Expr ChannelVectors::getWeightElements(WindowForm &form, int64_t lanes) const {
   return getWeightBlocks(form, lanes) * (weights ? getPaddedTaps(lanes) * lanes : 0);
+}
+
+SmallVector<std::pair<Expr, Expr>> ChannelVectors::getLimits(WindowForm &form, WindowTilingAttr tiling) const {
+  WindowTiles tiles = WindowTiles::get(form, tiling);
+  auto constant = [&](int64_t value) { return Expr::constant(form.compute.getContext(), value); };
+  SmallVector<std::pair<Expr, Expr>> limits = ends;
+  limits.push_back({getPositions(), constant(tiling.getChannelVectors())});
+  limits.push_back({tiles.rowBlocks * tiles.pixelBlocks, constant(1)});
+  return limits;
 }
 
 Expr ChannelVectors::getScratch(WindowForm &form, int64_t most, int64_t lanes) const {

@@ -49,6 +49,8 @@ struct ChannelVectors {
   /// Blocks of lanes with weights of their own, and the elements of these.
   sym::Expr getWeightBlocks(WindowForm &form, int64_t lanes) const;
   sym::Expr getWeightElements(WindowForm &form, int64_t lanes) const;
+  /// Sizes, each with the most that it may be in a run with vectors along channels: one tile has a whole picture.
+  llvm::SmallVector<std::pair<sym::Expr, sym::Expr>> getLimits(WindowForm &form, WindowTilingAttr tiling) const;
   /// Bytes of scratch of a worker.
   sym::Expr getScratch(WindowForm &form, int64_t most, int64_t lanes) const;
 };

@@ -101,7 +101,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
   return tiles;
 }
 
-ContractionTiles ContractionTiles::get(ContractionForm &form, VariantsTilingAttr tiling) {
+ContractionTiles ContractionTiles::get(ContractionForm &form, ChoiceAttr tiling) {
   ContractionTiles tiles = get(form, getContractions(tiling).front());
   // No contraction is computed where another kind of tiling is chosen.
   auto all = llvm::map_to_vector(tiling.getTilings(), [&](Attribute each) {

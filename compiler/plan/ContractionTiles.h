@@ -67,7 +67,7 @@ struct ContractionTiles {
   static ContractionTiles get(ContractionForm &form, ContractionTilingAttr tiling);
   static ContractionTiles get(ContractionForm &form, DotProductTilingAttr tiling);
   /// Of the contractions among variants, which share their code.
-  static ContractionTiles get(ContractionForm &form, VariantsTilingAttr tiling);
+  static ContractionTiles get(ContractionForm &form, ChoiceAttr tiling);
   /// Bytes of scratch of a worker.
   sym::Expr getScratch() const;
 };

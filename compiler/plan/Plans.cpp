@@ -258,7 +258,7 @@ static FailureOr<PlanAttr> planTree(ProgramOp program, TreeTilingAttr tiling) {
   return makePlan(program, tiling, form->tiles, form->getScratch(), Accesses::get(program, getGrid(*form)));
 }
 
-static FailureOr<PlanAttr> planChain(ProgramOp program, ChainTilingAttr tiling) {
+static FailureOr<PlanAttr> planChain(ProgramOp program, StagesAttr tiling) {
   std::string why;
   FailureOr<ChainForm> form = ChainForm::get(program.getComputes(), why);
   if (failed(form))
@@ -285,7 +285,7 @@ static FailureOr<PlanAttr> planOpaque(ProgramOp program, OpaqueTilingAttr tiling
 }
 
 /// What a tile of the chosen variant touches.
-static ArrayAttr chooseAccesses(VariantsTilingAttr tiling, ArrayRef<ArrayAttr> accesses) {
+static ArrayAttr chooseAccesses(ChoiceAttr tiling, ArrayRef<ArrayAttr> accesses) {
   SmallVector<Attribute> chosen;
   for (size_t number = 0; number < accesses.front().size(); ++number) {
     SmallVector<Expr> elements, tiles;
@@ -304,7 +304,7 @@ static ArrayAttr chooseAccesses(VariantsTilingAttr tiling, ArrayRef<ArrayAttr> a
   return ArrayAttr::get(tiling.getContext(), chosen);
 }
 
-static FailureOr<PlanAttr> planVariants(ProgramOp program, VariantsTilingAttr tiling) {
+static FailureOr<PlanAttr> planVariants(ProgramOp program, ChoiceAttr tiling) {
   if (failed(verifyVariants(program, tiling)))
     return failure();
   SmallVector<Expr> tiles, scratch;
@@ -338,9 +338,9 @@ FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
       .Case([&](MapTilingAttr attr) { return planMap(program, attr); })
       .Case([&](TranspositionTilingAttr attr) { return planTransposition(program, attr); })
       .Case([&](TreeTilingAttr attr) { return planTree(program, attr); })
-      .Case([&](ChainTilingAttr attr) { return planChain(program, attr); })
+      .Case([&](StagesAttr attr) { return planChain(program, attr); })
       .Case([&](OpaqueTilingAttr attr) { return planOpaque(program, attr); })
-      .Case([&](VariantsTilingAttr attr) { return planVariants(program, attr); })
+      .Case([&](ChoiceAttr attr) { return planVariants(program, attr); })
       .Default([&](Attribute attr) { return program.emitOpError("can't be tiled as ") << attr; });
 }
 

@@ -13,22 +13,37 @@ static Expr isLarger(VariantAttr variant) {
   return Expr::min(Expr::floorDiv(variant.getSize(), variant.getMost() + 1), one);
 }
 
-Expr tile::chooseVariant(VariantsTilingAttr tiling, ArrayRef<Expr> values) {
+Expr tile::chooseVariant(ChoiceAttr tiling, ArrayRef<Expr> values) {
   Expr chosen = values.back();
   for (auto [variant, value] : llvm::reverse(llvm::zip_equal(tiling.getVariants(), values.drop_back())))
     chosen = value + isLarger(variant) * (chosen - value);
   return chosen;
 }
 
+SmallVector<Attribute> tile::getAlternatives(Attribute node) {
+  auto choice = dyn_cast<ChoiceAttr>(node);
+  if (!choice)
+    return {node};
+  SmallVector<Attribute> alternatives;
+  for (Attribute each : choice.getTilings())
+    llvm::append_range(alternatives, getAlternatives(each));
+  return alternatives;
+}
+
+Attribute tile::getChosen(Attribute node, llvm::function_ref<int64_t(Expr)> valueOf) {
+  auto choice = dyn_cast<ChoiceAttr>(node);
+  return choice ? getChosen(choice.getTilings()[getVariantOf(node, valueOf)], valueOf) : node;
+}
+
 size_t tile::getVariantOf(Attribute tiling, llvm::function_ref<int64_t(Expr)> valueOf) {
-  auto variants = dyn_cast<VariantsTilingAttr>(tiling);
+  auto variants = dyn_cast<ChoiceAttr>(tiling);
   if (!variants)
     return 0;
   ArrayRef<VariantAttr> all = variants.getVariants();
   return llvm::find_if(all, [&](VariantAttr each) { return valueOf(each.getSize()) <= each.getMost(); }) - all.begin();
 }
 
-SmallVector<ContractionTilingAttr> tile::getContractions(VariantsTilingAttr tiling) {
+SmallVector<ContractionTilingAttr> tile::getContractions(ChoiceAttr tiling) {
   auto getCode = [](ContractionTilingAttr of) {
     return std::tuple(of.getKernel(), of.getDepthUnit(), of.getWordSteps(), of.getStreamedRows(), of.getPrefetchRows());
   };
@@ -44,7 +59,7 @@ SmallVector<ContractionTilingAttr> tile::getContractions(VariantsTilingAttr tili
   return contractions;
 }
 
-LogicalResult tile::verifyVariants(ProgramOp program, VariantsTilingAttr tiling) {
+LogicalResult tile::verifyVariants(ProgramOp program, ChoiceAttr tiling) {
   SmallVector<StringAttr> known = program.getSymbols();
   sym::Bounds sizes(sym::Interval::size());
   for (VariantAttr variant : tiling.getVariants()) {

@@ -7,17 +7,22 @@ namespace freestone::tile {
 
 /// The value of the variant that a run chooses, as one expression. There is one value for each tiling, in the order of
 /// `getTilings`.
-sym::Expr chooseVariant(VariantsTilingAttr tiling, llvm::ArrayRef<sym::Expr> values);
+sym::Expr chooseVariant(ChoiceAttr tiling, llvm::ArrayRef<sym::Expr> values);
+
+/// The nodes that may be chosen: those of a choice, and of choices among them; else the node itself.
+llvm::SmallVector<mlir::Attribute> getAlternatives(mlir::Attribute node);
+/// The one of them that a run with such sizes chooses.
+mlir::Attribute getChosen(mlir::Attribute node, llvm::function_ref<int64_t(sym::Expr)> valueOf);
 
 /// The number of the tiling, in the order of `getTilings`, that a run with such sizes chooses; 0 of a tiling that is
 /// the same for all runs.
 size_t getVariantOf(mlir::Attribute tiling, llvm::function_ref<int64_t(sym::Expr)> valueOf);
 
 /// The tilings that are contractions, if one code serves all of them: they differ in shares alone. Else nothing.
-llvm::SmallVector<ContractionTilingAttr> getContractions(VariantsTilingAttr tiling);
+llvm::SmallVector<ContractionTilingAttr> getContractions(ChoiceAttr tiling);
 
 /// Fails with a diagnostic if a variant is chosen by what is no size of the program.
-mlir::LogicalResult verifyVariants(ProgramOp program, VariantsTilingAttr tiling);
+mlir::LogicalResult verifyVariants(ProgramOp program, ChoiceAttr tiling);
 
 } // namespace freestone::tile
 

@@ -47,8 +47,16 @@ static Expr countPadding(tile::ConvolutionForm &form, tile::MicroKernelAttr kern
   return countPadding(steps, pixels, contraction.getExtent(contraction.m), computed, kernel);
 }
 
-/// Of one tiling.
 static task::Operations countOperations(tile::ProgramOp program, Attribute tiling) {
+  if (auto choice = dyn_cast<tile::ChoiceAttr>(tiling)) {
+    SmallVector<Expr> executed, padding;
+    for (Attribute each : choice.getTilings()) {
+      task::Operations operations = countOperations(program, each);
+      executed.push_back(operations.executed);
+      padding.push_back(operations.padding);
+    }
+    return {tile::chooseVariant(choice, executed), tile::chooseVariant(choice, padding)};
+  }
   MLIRContext *context = program.getContext();
   task::Operations operations = {Expr::constant(context, 0), Expr::constant(context, 0)};
   auto convolutionTiling = dyn_cast<tile::ConvolutionTilingAttr>(tiling);
@@ -84,15 +92,5 @@ static task::Operations countOperations(tile::ProgramOp program, Attribute tilin
 }
 
 task::Operations task::countOperations(tile::ProgramOp program) {
-  Attribute tiling = program.getPlan()->getTiling();
-  auto variants = dyn_cast<tile::VariantsTilingAttr>(tiling);
-  if (!variants)
-    return ::countOperations(program, tiling);
-  SmallVector<Expr> executed, padding;
-  for (Attribute each : variants.getTilings()) {
-    Operations operations = ::countOperations(program, each);
-    executed.push_back(operations.executed);
-    padding.push_back(operations.padding);
-  }
-  return {tile::chooseVariant(variants, executed), tile::chooseVariant(variants, padding)};
+  return ::countOperations(program, program.getPlan()->getTiling());
 }

@@ -3,6 +3,7 @@
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/ConvolutionForm.h"
 #include "compiler/plan/Traffic.h"
+#include "compiler/plan/Variants.h"
 #include "compiler/task/Operations.h"
 #include "compiler/tile/Cost.h"
 #include <cmath>
@@ -26,9 +27,9 @@ static constexpr double mostUnits = 1 << 30;
 
 /// Whether micro-kernels compute the program.
 static bool hasKernel(Attribute tiling) {
-  if (auto variants = dyn_cast<tile::VariantsTilingAttr>(tiling))
-    return llvm::any_of(variants.getTilings(), hasKernel);
-  return !isa<tile::MapTilingAttr, tile::RowsTilingAttr, tile::TranspositionTilingAttr, tile::OpaqueTilingAttr>(tiling);
+  return !llvm::all_of(
+      tile::getAlternatives(tiling),
+      llvm::IsaPred<tile::MapTilingAttr, tile::RowsTilingAttr, tile::TranspositionTilingAttr, tile::OpaqueTilingAttr>);
 }
 
 /// Multiply-adds a second of the products of a program.

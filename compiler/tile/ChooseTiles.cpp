@@ -122,7 +122,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       if (!tilings.back())
         return Attribute();
     }
-    return Attribute(tile::ChainTilingAttr::get(&getContext(), tilings, cost.edges, cost.rowUnit, cost.leastTiles));
+    return Attribute(tile::StagesAttr::get(&getContext(), tilings, cost.edges, cost.rowUnit, cost.leastTiles));
   }
 
   /// The tiling of a program with register blocks; null if none applies. Stages of a chain have typical runs of their
@@ -213,7 +213,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
         *form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
         {keepPacked, pairProducts, streamColumns, innerProducts && !runsOfStage, construct, variants && !runsOfStage});
     SmallVector<Attribute> tilings = {tiling};
-    if (auto several = dyn_cast<tile::VariantsTilingAttr>(tiling)) {
+    if (auto several = dyn_cast<tile::ChoiceAttr>(tiling)) {
       count("variants");
       tilings = several.getTilings();
     }

@@ -59,8 +59,7 @@ static void explainCandidate(const ContractionProblem &problem, const Contractio
 
 /// The steps of a word and the unit of blocks of k in all tilings of a contraction.
 static std::pair<int64_t, int64_t> getUnits(Attribute tiling, MicroKernelAttr kernel) {
-  auto variants = dyn_cast<VariantsTilingAttr>(tiling);
-  for (Attribute each : variants ? variants.getTilings() : SmallVector<Attribute>{tiling})
+  for (Attribute each : getAlternatives(tiling))
     if (auto contraction = dyn_cast<ContractionTilingAttr>(each))
       return {contraction.getWordSteps(), contraction.getDepthUnit()};
   return {1, kernel.getLanes()};
@@ -78,8 +77,6 @@ static SmallVector<std::pair<ContractionChoice, double>> getMeasured(ArrayRef<Ti
 static void explainContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device,
                                ArrayRef<TimedTiling> timed, llvm::raw_ostream &stream) {
   Attribute tiling = program.getPlan()->getTiling();
-  auto variants = dyn_cast<VariantsTilingAttr>(tiling);
-  SmallVector<Attribute> tilings = variants ? variants.getTilings() : SmallVector<Attribute>{tiling};
   DeviceRates rates = DeviceRates::get(device);
   TypicalRuns runs(program);
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
@@ -90,7 +87,7 @@ static void explainContraction(ProgramOp program, ContractionForm &form, const D
   stream << "  " << candidates.size() << " candidates\n";
   for (auto [number, problem] : llvm::enumerate(problems)) {
     auto atRun = [&](sym::Expr size) { return runs.evaluate(size)[number]; };
-    Attribute ofRun = tilings[getVariantOf(tiling, atRun)];
+    Attribute ofRun = getChosen(tiling, atRun);
     auto contraction = dyn_cast<ContractionTilingAttr>(ofRun);
     bool isSplit = isa<DotProductTilingAttr>(ofRun);
     ContractionChoice chosen = candidates.front().choice;
@@ -167,10 +164,8 @@ static void explainWindow(ProgramOp program, WindowForm &form, const DeviceDescr
   }
 }
 
-/// Whether all tilings are those that a contraction may choose.
-static bool isChoice(Attribute tiling) {
-  if (auto variants = dyn_cast<VariantsTilingAttr>(tiling))
-    return llvm::all_of(variants.getTilings(), isChoice);
+/// Whether a contraction may choose the node.
+static bool isOfContraction(Attribute tiling) {
   auto rows = dyn_cast<RowsTilingAttr>(tiling);
   auto dotProducts = dyn_cast<DotProductTilingAttr>(tiling);
   return isa<ContractionTilingAttr>(tiling) || (rows && rows.hasBlocks()) ||
@@ -213,7 +208,7 @@ void tile::explainTiles(ModuleOp module, const DeviceDescription &device, const 
       continue;
     stream << program.getSymName() << " " << plan.getTiling() << "\n  tiles " << plan.getTiles() << "\n";
     std::optional<ContractionForm> form = getContractionWithEpilogue(program);
-    if (form && isChoice(plan.getTiling()))
+    if (form && llvm::all_of(getAlternatives(plan.getTiling()), isOfContraction))
       explainContraction(program, *form, device, times.lookup(program.getSymName()), stream);
     std::optional<ConvolutionForm> convolution = ConvolutionForm::get(program);
     if (convolution && isa<ConvolutionTilingAttr>(plan.getTiling()))

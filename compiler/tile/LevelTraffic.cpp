@@ -113,7 +113,7 @@ public:
   }
 
   /// Results of stages are written and read once in scratch, which is fetched from a level that holds a tile of it.
-  void addChain(ChainTilingAttr tiling) {
+  void addChain(StagesAttr tiling) {
     std::string why;
     FailureOr<ChainForm> form = ChainForm::get(program.getComputes(), why);
     if (failed(form))
@@ -234,14 +234,11 @@ private:
 FetchedBytes tile::predictFetched(ProgramOp program, const DeviceRates &rates,
                                   llvm::function_ref<int64_t(Expr)> valueOf) {
   Prediction prediction(program, rates, valueOf);
-  Attribute tiling = program.getPlan()->getTiling();
-  if (auto variants = dyn_cast<VariantsTilingAttr>(tiling))
-    tiling = variants.getTilings()[getVariantOf(tiling, valueOf)];
-  llvm::TypeSwitch<Attribute>(tiling)
+  llvm::TypeSwitch<Attribute>(getChosen(program.getPlan()->getTiling(), valueOf))
       .Case([&](ContractionTilingAttr tiling) { prediction.addContraction(tiling); })
       .Case([&](RowsTilingAttr tiling) { prediction.addRows(tiling); })
       .Case([&](TreeTilingAttr tiling) { prediction.addTree(tiling); })
-      .Case([&](ChainTilingAttr tiling) { prediction.addChain(tiling); })
+      .Case([&](StagesAttr tiling) { prediction.addChain(tiling); })
       .Case([&](ConvolutionTilingAttr tiling) { prediction.addConvolution(tiling); });
   return prediction.getFetched();
 }

@@ -75,9 +75,9 @@ std::optional<Attribute> tile::tileSplitProducts(ContractionForm &form, Attribut
   if (missing.isConstant() || !variants)
     return std::nullopt;
   SmallVector<VariantAttr> choices = {VariantAttr::get(context, missing, /*most=*/0, split)};
-  if (auto several = dyn_cast<VariantsTilingAttr>(others)) {
+  if (auto several = dyn_cast<ChoiceAttr>(others)) {
     llvm::append_range(choices, several.getVariants());
     others = several.getOtherwise();
   }
-  return VariantsTilingAttr::get(context, choices, others);
+  return ChoiceAttr::get(context, choices, others);
 }

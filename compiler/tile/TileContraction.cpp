@@ -175,7 +175,7 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   auto variants = llvm::map_to_vector(chosen.variants, [&](const ContractionVariant &variant) {
     return VariantAttr::get(context, getSize(form, variant.extent, wordSteps), variant.most, getTiling(variant.choice));
   });
-  return VariantsTilingAttr::get(context, variants, getTiling(chosen.otherwise));
+  return ChoiceAttr::get(context, variants, getTiling(chosen.otherwise));
 }
 
 SmallVector<ContractionTilingAttr> tile::getBestTilings(ContractionTilingAttr chosen,

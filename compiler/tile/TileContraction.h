@@ -40,7 +40,7 @@ struct ContractionTilings {
 };
 
 /// The best tiling that can be constructed, a `#tile.contraction` or the `#tile.rows` of inner products; or
-/// `#tile.variants` of them where these pay. If none may be constructed, a plain `#tile.contraction`.
+/// `#tile.choice` of them where these pay. If none may be constructed, a plain `#tile.contraction`.
 mlir::Attribute tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
                                 ContractionTilings allowed);
 

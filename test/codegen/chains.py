@@ -6,9 +6,11 @@ that follow. For this machine and for AVX2, on one to four workers, with all sta
 by hand, then COUNT random ones.
 """
 
+import itertools
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -173,11 +175,38 @@ def check_switch(folder):
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-5)
 
 
+def check_choices(folder, target):
+    """Of trees given by hand: a choice of stages, one of which is a choice itself."""
+    channels, stages, _ = BY_HAND[0]
+    model, _ = make_model(channels, stages, np.random.default_rng(0))
+    onnx.save(model, folder / "m.onnx")
+    command = [freestone_runtime.freestone(), "inspect", "--tiles", folder / "m.onnx", "--target", target, "--disable", "winograd"]
+    explained = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    name, chosen = re.search(r"^(p\d+) (#tile\.stages<.*>)$", explained, re.MULTILINE).groups()
+    window = re.search(r"#tile\.window<.*?>", chosen).group()
+    # Narrow pictures, by the symbol of their width, have small blocks of their own; low ones other rows in a tile.
+    narrow = f"#tile.choice<[<size = s2, most = 9, tiling = {re.sub(r'copy = [0-9]+', 'copy = 64', window)}>], otherwise = {window}>"
+    low = re.sub(r"elements = \d+", "elements = 64", re.sub(r"row_unit = \d+", "row_unit = 1", chosen))
+    path = folder / "tilings"
+    path.write_text(f"{name} #tile.choice<[<size = s1, most = 13, tiling = {low}>], otherwise = {chosen.replace(window, narrow)}>\n")
+    assert compile_model(folder, "--target", target, "--tilings", path) == 1
+    draws = np.random.default_rng(1)
+    for size in itertools.product((1, 13, 14, 40), (3, 9, 10, 33)):
+        feeds = {"x": draws.standard_normal((2, channels, *size), dtype=np.float32)}
+        expected = interpret(folder, feeds)
+        for workers in WORKERS:
+            model = freestone_runtime.Model(folder / "m.stone", workers)
+            np.testing.assert_allclose(model.run(feeds)[0], expected, rtol=1e-4, atol=1e-4, err_msg=f"{target} {workers} {size}")
+            model.close()
+
+
 def main():
     folder, count, seed = pathlib.Path(sys.argv[1]), int((sys.argv[2:] or [10])[0]), int((sys.argv[3:] or [1])[0])
     folder.mkdir(parents=True, exist_ok=True)
     targets = distinct("host", "x86-64-v3")
     check_switch(folder)
+    for target in ("host", "x86-64-v3"):
+        check_choices(folder, target)
     for channels, stages, edges in BY_HAND:
         check(folder, channels, stages, BY_HAND_SIZES, 1, targets, edges)
     edges = 0

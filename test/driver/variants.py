@@ -46,7 +46,7 @@ def check_given(tool, random, target):
     few = tiling(row_elements=64, most_rows=rows, panels=1, depth=16, kept_rows=0, kept_columns=0)
     shallow = tiling(panels=2, depth=32, kept_columns=1 << 30)
     path = tool.folder / "tilings"
-    path.write_text(f"p0 #tile.variants<[<size = s0, most = 4, tiling = {few}>, <size = s0*s2, most = 600, tiling = {shallow}>], "
+    path.write_text(f"p0 #tile.choice<[<size = s0, most = 4, tiling = {few}>, <size = s0*s2, most = 600, tiling = {shallow}>], "
                     f"otherwise = {chosen}>\n")
     tool.compile(GRAPH, target, "--tilings", path)
     for m, n, k in itertools.product((0, 1, 4, 5, 20), (0, 1, 40, 100), (0, 1, 30, 31, 120, 121, 300)):

@@ -136,14 +136,21 @@
 
 #all = #tile.map<rows = 1, columns = 64, lanes = 16, vectors = 1>
 // expected-error @+1 {{a variant for #sym.expr<s0> of at most 16 is never chosen after one of at most 16}}
-#late = #tile.variants<[<size = s0, most = 16, tiling = #all>, <size = s0, most = 16, tiling = #all>], otherwise = #all>
+#late = #tile.choice<[<size = s0, most = 16, tiling = #all>, <size = s0, most = 16, tiling = #all>], otherwise = #all>
 
 // -----
 
 #all = #tile.map<rows = 1, columns = 64, lanes = 16, vectors = 1>
-#two = #tile.variants<[<size = s0, most = 16, tiling = #all>], otherwise = #all>
-// expected-error @+1 {{what suits all other sizes needs a tiling, not #tile.variants}}
-#nested = #tile.variants<[<size = s0, most = 8, tiling = #all>], otherwise = #two>
+// expected-error @+1 {{what suits all other sizes needs a tiling, not #tile.edge}}
+#other = #tile.choice<[<size = s0, most = 8, tiling = #all>], otherwise = #tile.edge<level = 1, elements = 64, kept = true>>
+
+// -----
+
+#map = #tile.map<rows = 1, columns = 64, lanes = 16, vectors = 1>
+#window = #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 512, copy = 4096>
+#choice = #tile.choice<[<size = s0, most = 8, tiling = #window>], otherwise = #map>
+// expected-error @+1 {{a stage is a contraction, a convolution, a window or a choice of these, not #tile.choice}}
+#stages = #tile.stages<stages = [#window, #choice], edges = [<level = 1, elements = 64, kept = true>], row_unit = 1, least_tiles = 1>
 
 // -----
 

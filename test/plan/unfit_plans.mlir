@@ -209,7 +209,7 @@ tile.program @across symbols [s0, s1](%x: !v) -> (!w) attributes {plan = #plan} 
 // -----
 
 !v = !graph.tensor<[s0], f32>
-#plan = #tile.plan<#tile.variants<[<size = s1, most = 16, tiling = #tile.map<rows = 1, columns = 4, lanes = 16, vectors = 1>>], otherwise = #tile.map<rows = 1, columns = 8, lanes = 16, vectors = 1>>,
+#plan = #tile.plan<#tile.choice<[<size = s1, most = 16, tiling = #tile.map<rows = 1, columns = 4, lanes = 16, vectors = 1>>], otherwise = #tile.map<rows = 1, columns = 8, lanes = 16, vectors = 1>>,
                    tiles = s0 ceildiv 8, scratch = 0, reads = [#sym.expr<8>], writes = [#sym.expr<8>]>
 
 // expected-error @+1 {{chooses a variant by "s1", which is none of its sizes}}
@@ -224,7 +224,7 @@ tile.program @symbol symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 // -----
 
 !v = !graph.tensor<[s0], f32>
-#plan = #tile.plan<#tile.variants<[<size = s0 - 4, most = 16, tiling = #tile.map<rows = 1, columns = 4, lanes = 16, vectors = 1>>], otherwise = #tile.map<rows = 1, columns = 8, lanes = 16, vectors = 1>>,
+#plan = #tile.plan<#tile.choice<[<size = s0 - 4, most = 16, tiling = #tile.map<rows = 1, columns = 4, lanes = 16, vectors = 1>>], otherwise = #tile.map<rows = 1, columns = 8, lanes = 16, vectors = 1>>,
                    tiles = s0 ceildiv 8, scratch = 0, reads = [#sym.expr<8>], writes = [#sym.expr<8>]>
 
 // expected-error @+1 {{chooses a variant by #sym.expr<s0 - 4>, which can be negative for sizes}}
@@ -239,7 +239,7 @@ tile.program @negative symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 // -----
 
 !v = !graph.tensor<[s0], f32>
-#plan = #tile.plan<#tile.variants<[<size = s0, most = 16, tiling = #tile.contraction<
+#plan = #tile.plan<#tile.choice<[<size = s0, most = 16, tiling = #tile.contraction<
   kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
   kept_rows = 0, kept_columns = 0, prefetch_rows = 8>>], otherwise = #tile.map<rows = 1, columns = 8, lanes = 16, vectors = 1>>,
                    tiles = s0 ceildiv 8, scratch = 0, reads = [#sym.expr<8>], writes = [#sym.expr<8>]>
@@ -257,7 +257,7 @@ tile.program @one_form symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 
 // Tiles of both variants.
 !v = !graph.tensor<[s0], f32>
-#plan = #tile.plan<#tile.variants<[<size = s0, most = 16, tiling = #tile.map<rows = 1, columns = 4, lanes = 16, vectors = 1>>], otherwise = #tile.map<rows = 1, columns = 8, lanes = 16, vectors = 1>>,
+#plan = #tile.plan<#tile.choice<[<size = s0, most = 16, tiling = #tile.map<rows = 1, columns = 4, lanes = 16, vectors = 1>>], otherwise = #tile.map<rows = 1, columns = 8, lanes = 16, vectors = 1>>,
                    tiles = s0 ceildiv 8, scratch = 0, reads = [#sym.expr<8>], writes = [#sym.expr<8>]>
 
 // expected-error @+1 {{has a plan whose tiles is not the one that follows from its tiling: #sym.expr<s0 ceildiv 8> instead of}}

@@ -50,7 +50,7 @@ tile.program @strided symbols [b, c, h, w, o](%x: !z, %v: !v) -> (!y) {
 
 // Columns that are five apart are not copied by rows, and columns with a fill not loaded otherwise.
 // CHECK-LABEL: tile.program @sparse
-// CHECK-SAME: #tile.variants<
+// CHECK-SAME: #tile.choice<
 tile.program @sparse symbols [b, c, h, w, o](%x: !graph.tensor<[b, c, 5*h, 5*w], ui8>, %v: !v) -> (!y) {
   %0 = tile.compute [b, o, h, w, c, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]
       ins(%x : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 * 5 + d5 - 1, d3 * 5 + d6 - 1)>, %v : #v)

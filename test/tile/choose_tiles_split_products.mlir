@@ -10,11 +10,11 @@
 // NONE-NOT: #tile.dot_products
 
 // SINGLE: split_products = 2 : i64
-// SINGLE-NOT: #tile.variants
+// SINGLE-NOT: #tile.choice
 
 // Runs with few rows multiply and add.
 // CHECK-LABEL: tile.program @rows
-// CHECK-SAME: #tile.variants<[<size = -min({{.*}}, 144) + 144, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
+// CHECK-SAME: #tile.choice<[<size = -min({{.*}}, 144) + 144, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
 // CHECK-SAME: #tile.contraction<
 // EMITTED-LABEL: func.func @rows.contraction
 // EMITTED: call @freestone_contract_f32

@@ -7,7 +7,7 @@
 // Few rows are tiled otherwise than many: both tilings are in the plan, and the number of tiles is that of the one that
 // a run chooses.
 // CHECK-LABEL: tile.program @rows
-// CHECK-SAME:    #tile.plan<#tile.variants<[<size = s0, most = [[MOST:[0-9]+]], tiling = #tile.contraction<
+// CHECK-SAME:    #tile.plan<#tile.choice<[<size = s0, most = [[MOST:[0-9]+]], tiling = #tile.contraction<
 // CHECK-SAME:    otherwise = #tile.contraction<
 // CHECK-SAME:    tiles = {{.*}}min(s0 floordiv {{[0-9]+}}, 1){{.*}} scratch = {{.*}} reads = [unit, unit], writes = [unit]>
 // OFF-LABEL: tile.program @rows

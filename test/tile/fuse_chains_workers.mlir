@@ -5,8 +5,8 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts,func.func(tile-fuse-chains{target=x86-64-v4}),tile-outline,tile-choose-tiles{target=x86-64-v4})' \
 // RUN:   | FileCheck %s --check-prefix=ONE
 
-// FOUR: #tile.chain<{{.*}}row_unit = 4, least_tiles = 32>
-// ONE:  #tile.chain<{{.*}}row_unit = 7, least_tiles = 8>
+// FOUR: #tile.stages<{{.*}}row_unit = 4, least_tiles = 32>
+// ONE:  #tile.stages<{{.*}}row_unit = 7, least_tiles = 8>
 func.func @pair(%x: !graph.tensor<[b, 16, 14, 56], f32>) -> !graph.tensor<[b, 96, 14, 56], f32> {
   %k = graph.weight "k" : !graph.tensor<[96, 16, 1, 1], f32>
   %d = graph.weight "d" : !graph.tensor<[96, 1, 3, 3], f32>

@@ -199,6 +199,6 @@ void freestone::codegen::emitContraction(tile::ProgramOp program, Emission &emis
   auto getTiles = [&](auto tiling) { return tile::ContractionTiles::get(form, tiling); };
   tile::ContractionTiles tiles =
       llvm::TypeSwitch<Attribute, tile::ContractionTiles>(program.getPlan()->getTiling())
-          .Case<tile::ContractionTilingAttr, tile::DotProductTilingAttr, tile::VariantsTilingAttr>(getTiles);
+          .Case<tile::ContractionTilingAttr, tile::DotProductTilingAttr, tile::ChoiceAttr>(getTiles);
   (tiles.dotProducts ? makeDotProducts : makeMultiplyAdds)(emission, std::move(form), std::move(tiles))->emit();
 }

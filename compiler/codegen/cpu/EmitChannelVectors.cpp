@@ -1,13 +1,11 @@
 #include "compiler/codegen/cpu/EmitWindow.h"
 
 #include "compiler/codegen/cpu/Epilogue.h"
-#include "compiler/codegen/cpu/LowerToObject.h"
 #include "compiler/codegen/cpu/Pack.h"
 #include "compiler/plan/ChannelVectors.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/WindowTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -411,50 +409,4 @@ void ChannelVectorEmitter::storeResults(Value block, Value first, Value firstLan
 
 void freestone::codegen::emitChannelVectors(tile::ProgramOp program, Emission &emission) {
   ChannelVectorEmitter(emission, *tile::WindowForm::get(program), program.getTiling<tile::WindowTilingAttr>()).emit();
-}
-
-/// Sizes, each with the most that vectors along channels allow.
-static SmallVector<std::pair<Expr, Expr>> getLimits(tile::ProgramOp program) {
-  tile::WindowForm form = *tile::WindowForm::get(program);
-  auto tiling = program.getTiling<tile::WindowTilingAttr>();
-  tile::WindowTiles tiles = tile::WindowTiles::get(form, tiling);
-  tile::ChannelVectors vectors = *tile::ChannelVectors::get(form);
-  SmallVector<std::pair<Expr, Expr>> limits = vectors.ends;
-  auto constant = [&](int64_t value) { return Expr::constant(program.getContext(), value); };
-  limits.push_back({vectors.getPositions(), constant(tiling.getChannelVectors())});
-  limits.push_back({tiles.rowBlocks * tiles.pixelBlocks, constant(1)});
-  return limits;
-}
-
-std::optional<bool> freestone::codegen::areAlongChannels(tile::ProgramOp program) {
-  if (!program.getTiling<tile::WindowTilingAttr>().getChannelVectors())
-    return false;
-  bool isKnown = true;
-  for (auto [size, most] : getLimits(program)) {
-    if (!size.isConstant() || !most.isConstant())
-      isKnown = false;
-    else if (*size.asConstant() > *most.asConstant())
-      return false;
-  }
-  return isKnown ? std::optional(true) : std::nullopt;
-}
-
-void freestone::codegen::emitWindowChoice(func::FuncOp alongChannels, func::FuncOp alongPixels, Emission &emission) {
-  OpBuilder &builder = emission.builder;
-  ValueRange arguments = builder.getBlock()->getArguments();
-  Value holds = arith::ConstantIntOp::create(builder, emission.location, 1, 1);
-  for (auto [size, most] : getLimits(emission.program)) {
-    Value isBelow = arith::CmpIOp::create(builder, emission.location, arith::CmpIPredicate::sle, emission.getSize(size),
-                                          emission.getSize(most));
-    holds = arith::AndIOp::create(builder, emission.location, holds, isBelow);
-  }
-  auto branch = scf::IfOp::create(builder, emission.location, holds, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  for (auto [function, block] : {std::pair(alongChannels, branch.thenBlock()), {alongPixels, branch.elseBlock()}}) {
-    // Each is optimized alone: within one function, loops of the other take registers. Where loops begin shows.
-    function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
-    function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", alignedLoopsAttribute}));
-    builder.setInsertionPointToStart(block);
-    func::CallOp::create(builder, emission.location, function, arguments);
-  }
 }

@@ -1,14 +1,20 @@
 #include "compiler/codegen/cpu/EmitTree.h"
 
-#include "compiler/codegen/cpu/MicroKernels.h"
-#include "compiler/codegen/cpu/Pack.h"
-#include "compiler/codegen/cpu/TreeScope.h"
-#include "compiler/plan/IndexMaps.h"
-#include "compiler/plan/MaskedBlocks.h"
+#include "compiler/codegen/cpu/ContractionEmitter.h"
+#include "compiler/codegen/cpu/EmitBlocks.h"
+#include "compiler/codegen/cpu/EmitConvolution.h"
+#include "compiler/codegen/cpu/EmitOpaque.h"
+#include "compiler/codegen/cpu/EmitRows.h"
+#include "compiler/codegen/cpu/EmitStages.h"
+#include "compiler/codegen/cpu/EmitWeightGradient.h"
+#include "compiler/codegen/cpu/EmitWindow.h"
+#include "compiler/codegen/cpu/LowerToObject.h"
+#include "compiler/plan/ChannelVectors.h"
+#include "compiler/plan/Plans.h"
+#include "compiler/plan/Variants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -18,361 +24,172 @@ using sym::Expr;
 
 namespace {
 
-class TreeEmitter {
+class TreeWalk {
 public:
-  TreeEmitter(Emission &emission, tile::TreeForm &form)
-      : emission(emission), builder(emission.builder), location(emission.location), form(form),
-        kernel(form.tiling.getKernel()), width(kernel.getWidth()), scope(emission, form) {}
+  TreeWalk(OpBuilder builder, UsedKernels &kernels) : builder(builder), kernels(kernels) {}
 
-  void emit();
+  /// Emits the tree of the program's plan.
+  FailureOr<func::FuncOp> walk(tile::ProgramOp program, const Twine &name);
 
 private:
-  Value emitOffsets(Expr steps, llvm::function_ref<Value(Value)> getOffset);
-  void emitBody(ArrayAttr body, unsigned depth);
-  void emitBlocks(tile::BlocksAttr blocks);
-  void emitPack(tile::PackedAttr node, unsigned depth);
-  Expr getTiles(tile::BlocksAttr blocks) {
-    return Expr::ceilDiv(form.axes.getExtent(blocks.getAxis()), blocks.getStep());
-  }
-  void emitMultiply(tile::MultiplyAttr node);
-  void emitInPlace(tile::ContractionForm &oriented, const tile::TreeForm::Buffer &factors, const TreeScope::Range &rows,
-                   Value depth, Value b, Value column, Value accumulates);
-  void emitZeros(unsigned axis);
-  void emitCorrection(const tile::TreeForm::Buffer &buffer, Value maximum, const TreeScope::Range &rows,
-                      const TreeScope::Range &columns);
-  void emitIf(Value condition, llvm::function_ref<void()> body);
-  void forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void(TreeScope::Range)> body);
-  ContractionPoints getPoints(tile::ContractionForm &oriented);
-  Value isNewTile(unsigned depth);
-  Value isSeen(tile::ComputeOp masked);
-  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
-    return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
-  }
-  func::FuncOp declare(KernelKind kind) {
-    ModuleOp module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
-    return declareKernel(module, kind, form.getElementType(), kernel);
-  }
-  Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
-  Value constant(int64_t value) { return emission.getConstant(value); }
+  using Emitter = void (*)(tile::ProgramOp, Emission &);
+  /// A function, and the sizes that a run must have for it, each with the most that it may be.
+  struct Case {
+    SmallVector<std::pair<Expr, Expr>> limits;
+    func::FuncOp function;
+  };
 
-  Emission &emission;
-  OpBuilder &builder;
-  Location location;
-  tile::TreeForm &form;
-  tile::MicroKernelAttr kernel;
-  int64_t width;
-  TreeScope scope;
-  /// Offsets of steps down an intermediate's panels, and across them.
-  Value offsetsDown, offsetsAcross;
-  Value tile;
-  /// Numbers of the current dealt blocks, outermost first.
-  SmallVector<Value> digits;
+  FailureOr<func::FuncOp> walkChoice(tile::ProgramOp program, tile::ChoiceAttr node, StringRef name);
+  FailureOr<func::FuncOp> walkStages(tile::ProgramOp program, tile::StagesAttr node, StringRef name);
+  func::FuncOp walkWindow(tile::ProgramOp program, tile::WindowTilingAttr node, StringRef name);
+  FailureOr<func::FuncOp> walkForm(tile::ProgramOp program, StringRef name);
+  func::FuncOp emit(Emitter emitter, tile::ProgramOp program, const Twine &name);
+  func::FuncOp emitCases(tile::ProgramOp program, StringRef name, ArrayRef<Case> cases);
+
+  OpBuilder builder;
+  UsedKernels &kernels;
 };
 
 } // namespace
 
-void TreeEmitter::emit() {
-  Value lanes = constant(width);
-  offsetsDown = emitOffsets(form.stepsDown, [&](Value step) { return emission.multiply(step, lanes); });
-  offsetsAcross = emitOffsets(form.stepsAcross, [&](Value step) {
-    Value panel = emission.divide(step, lanes), above = emission.multiply(panel, lanes);
-    Value panels = emission.multiply(above, emission.getSize(form.panelRows));
-    return emission.add(panels, emission.subtract(step, above));
-  });
-  SmallVector<Expr> grid = llvm::map_to_vector(form.dealt, [&](tile::BlocksAttr blocks) { return getTiles(blocks); });
-  emission.forTiles([&](Value number) {
-    tile = number;
-    digits = emission.unravel(number, grid);
-    emitBody(form.tiling.getBody(), 0);
-  });
+FailureOr<func::FuncOp> TreeWalk::walk(tile::ProgramOp program, const Twine &name) {
+  std::string text = name.str();
+  return TypeSwitch<Attribute, FailureOr<func::FuncOp>>(program.getPlan()->getTiling())
+      .Case([&](tile::ChoiceAttr node) { return walkChoice(program, node, text); })
+      .Case([&](tile::StagesAttr node) { return walkStages(program, node, text); })
+      .Default([&](Attribute) { return walkForm(program, text); });
 }
 
-/// A table of offsets, one for every step of a block that is read in place; null without any.
-Value TreeEmitter::emitOffsets(Expr steps, llvm::function_ref<Value(Value)> getOffset) {
-  if (steps.isConstant(0))
-    return {};
-  // The same size as in the plan's `scratch`.
-  Value offsets = emission.takeScratch(builder.getI64Type(), steps);
-  emission.forRange(constant(0), emission.getSize(steps), 1, [&](Value step) {
-    memref::StoreOp::create(builder, location, toWord(getOffset(step)), offsets, ValueRange{step});
-  });
-  return offsets;
+func::FuncOp TreeWalk::emit(Emitter emitter, tile::ProgramOp program, const Twine &name) {
+  Emission emission(builder, program, name.str());
+  emitter(program, emission);
+  return emission.finish();
 }
 
-void TreeEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {
-  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
-/// Whether the worker computes its first tile within the dealt blocks that enclose a node.
-Value TreeEmitter::isNewTile(unsigned depth) {
-  Value isFirst = arith::ConstantIntOp::create(builder, location, 1, 1);
-  for (Value digit : ArrayRef(digits).drop_front(depth))
-    isFirst = arith::AndIOp::create(builder, location, isFirst, compare(arith::CmpIPredicate::eq, digit, constant(0)));
-  return arith::OrIOp::create(builder, location, isFirst, compare(arith::CmpIPredicate::eq, tile, emission.begin));
-}
-
-/// The nodes within `depth` dealt blocks. What stands beside further ones is executed once for all of them.
-void TreeEmitter::emitBody(ArrayAttr body, unsigned depth) {
-  auto emitNode = [&](Attribute node) {
-    llvm::TypeSwitch<Attribute>(node)
-        .Case([&](tile::BlocksAttr blocks) { emitBlocks(blocks); })
-        .Case([&](tile::PackedAttr pack) { emitPack(pack, depth); })
-        .Case([&](tile::MultiplyAttr multiply) { emitMultiply(multiply); })
-        .Case([&](tile::EvaluateAttr evaluate) { emitEvaluation(scope, evaluate); });
-  };
-  bool isInnermost = depth == form.dealt.size();
-  for (Attribute node : body) {
-    auto blocks = dyn_cast<tile::BlocksAttr>(node);
-    if (blocks && blocks.getDealt()) {
-      Value step = emission.getSize(blocks.getStep()), first = emission.multiply(digits[depth], step);
-      Value extent = emission.getSize(form.axes.getExtent(blocks.getAxis()));
-      scope.enter(blocks.getAxis(), {first, emission.minimum(step, emission.subtract(extent, first)), {}});
-      emitBody(blocks.getBody(), depth + 1);
-      scope.leave(blocks.getAxis());
-    } else if (isInnermost || isa<tile::PackedAttr>(node)) {
-      emitNode(node);
-    } else {
-      emitIf(isNewTile(depth), [&] { emitNode(node); });
+/// A function for each node, contractions among them sharing one if they can, and one that calls that of the run's
+/// sizes.
+FailureOr<func::FuncOp> TreeWalk::walkChoice(tile::ProgramOp program, tile::ChoiceAttr node, StringRef name) {
+  tile::PlanAttr plan = program.getPlanAttr();
+  func::FuncOp shared;
+  if (tile::getContractions(node).size() > 1) {
+    FailureOr<func::FuncOp> contraction = walkForm(program, (name + ".contraction").str());
+    if (failed(contraction))
+      return failure();
+    shared = *contraction;
+  }
+  SmallVector<Case> cases;
+  for (auto [number, each] : llvm::enumerate(node.getTilings())) {
+    FailureOr<func::FuncOp> function = shared;
+    if (!shared || !isa<tile::ContractionTilingAttr>(each)) {
+      program.setPlanAttr(*tile::makePlan(program, each));
+      function = walk(program, name + "." + Twine(number));
+    }
+    if (failed(function))
+      return failure();
+    cases.push_back({{}, *function});
+    if (number < node.getVariants().size()) {
+      tile::VariantAttr variant = node.getVariants()[number];
+      cases.back().limits.push_back({variant.getSize(), Expr::constant(builder.getContext(), variant.getMost())});
     }
   }
+  program.setPlanAttr(plan);
+  return emitCases(program, name, cases);
 }
 
-void TreeEmitter::forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void(TreeScope::Range)> body) {
-  TreeScope::Range whole = scope.ranges[blocks.getAxis()];
-  Value zero = constant(0), one = constant(1);
-  // An empty range has one block, so that an empty sum is written as well.
-  Value count = emission.maximum(one, emission.ceilDivide(whole.count, emission.getSize(blocks.getStep())));
-  Value size = emission.ceilDivide(whole.count, count);
-  if (sym::Bounds().isMultipleOf(blocks.getStep(), width))
-    size = emission.multiply(emission.ceilDivide(size, constant(width)), constant(width));
-  emission.forRange(zero, count, 1, [&](Value number) {
-    Value distance = emission.multiply(number, size);
-    Value left = emission.maximum(zero, emission.subtract(whole.count, distance));
-    body({emission.add(whole.first, distance), emission.minimum(size, left),
-          compare(arith::CmpIPredicate::eq, number, zero)});
-  });
-}
-
-/// Sets the current ranges of sums over blocks of an axis to zero, where blocks may be left out.
-void TreeEmitter::emitZeros(unsigned axis) {
-  auto type = VectorType::get({width}, form.getElementType());
-  for (Value value : form.zeroed) {
-    if (form.getRunningAxis(value) != axis)
-      continue;
-    const tile::TreeForm::Buffer &sums = form.buffers.find(value)->second;
-    Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(type));
-    emission.forRange(constant(0), scope.ranges[sums.columnAxis].count, width, [&](Value column) {
-      emission.forRange(constant(0), scope.ranges[*sums.rowAxis].count, 1, [&](Value row) {
-        vector::StoreOp::create(builder, location, zeros, scope.getMemory(sums), scope.getPlace(sums, column, row));
-      });
-    });
-  }
-}
-
-void TreeEmitter::emitBlocks(tile::BlocksAttr blocks) {
-  emitZeros(blocks.getAxis());
-  forBlocks(blocks, [&](TreeScope::Range range) {
-    scope.enter(blocks.getAxis(), range);
-    auto emitBlock = [&] { emitBody(blocks.getBody(), form.dealt.size()); };
-    if (blocks.getMaskedBy() < 0)
-      emitBlock();
-    else
-      emitIf(isSeen(form.computes[blocks.getMaskedBy()]), emitBlock);
-    scope.leave(blocks.getAxis());
-  });
-}
-
-/// Whether some value of the current ranges is not masked, or they are the first block along which a maximum is taken.
-Value TreeEmitter::isSeen(tile::ComputeOp masked) {
-  Value isMasked;
-  SmallVector<Expr> first = scope.getLoops(masked), last;
-  Positions positions;
-  for (unsigned axis : form.axes.of(masked)) {
-    const TreeScope::Range &range = scope.ranges[axis];
-    last.push_back(emission.getPositionSymbol("z" + std::to_string(axis)));
-    positions.push_back({scope.getSymbol(axis), range.first});
-    positions.push_back({last.back(), emission.subtract(emission.add(range.first, range.count), constant(1))});
-  }
-  bool isMaximum = masked.getNumReductions() > 0;
-  for (Expr region : isMaximum ? tile::getMaskedRegions(masked) : tile::getVanishingRegions(masked)) {
-    // Linear in the loops, hence least at a corner.
-    tile::LinearIndex linear = *tile::asLinear(region, masked.getNumLoops());
-    SmallVector<Expr> corner(first);
-    for (auto [loop, stride] : llvm::enumerate(linear.strides))
-      if (*stride.asConstant() < 0)
-        corner[loop] = last[loop];
-    Value least = emission.getIndex(tile::substituteLoops(region, corner), positions);
-    Value isIn = compare(arith::CmpIPredicate::sgt, least, constant(0));
-    isMasked = isMasked ? arith::OrIOp::create(builder, location, isMasked, isIn).getResult() : isIn;
-  }
-  Value isNotMasked =
-      compare(arith::CmpIPredicate::eq, isMasked, arith::ConstantIntOp::create(builder, location, 0, 1));
-  if (!isMaximum)
-    return isNotMasked;
-  Value isFirst = scope.ranges[*form.getRunningAxis(masked.getResult(0))].isFirst;
-  return arith::OrIOp::create(builder, location, isNotMasked, isFirst);
-}
-
-ContractionPoints TreeEmitter::getPoints(tile::ContractionForm &oriented) {
-  ContractionPoints points(emission, oriented, kernel.getLanes());
-  for (auto [position, loop] : llvm::zip_equal(points.outer, oriented.outer))
-    position.value = scope.ranges[form.axes.of(oriented.compute)[loop]].first;
-  return points;
-}
-
-/// Within `depth` dealt blocks. Beside dealt blocks, and where copies are kept for several tiles, only the first tile
-/// of the worker packs.
-void TreeEmitter::emitPack(tile::PackedAttr node, unsigned depth) {
-  const tile::TreeForm::Pack &pack = *form.getPack(node.getCompute(), node.getInput());
-  if (pack.kind == tile::TreeForm::Pack::transposed)
-    return emitTransposedCopy(scope, pack);
-  tile::ComputeOp compute = form.computes[pack.compute];
-  tile::ContractionForm contraction = *tile::ContractionForm::getOfMatrices(compute);
-  // The axis of a packed operand is that of its rows or columns.
-  unsigned m = form.axes.of(compute)[contraction.m.front()], n = form.axes.of(compute)[contraction.n.front()];
-  bool isRows = pack.kind == tile::TreeForm::Pack::rows;
-  tile::ContractionForm oriented = form.getOriented(compute, isRows == (pack.axis == m) ? n : m);
-  TreeScope::PackedOperand &operand = scope.getPacked(pack);
-  operand.free = scope.ranges[pack.axis];
-  operand.depth = scope.ranges[form.axes.of(compute)[oriented.k.front()]];
-  Value zero = constant(0);
-  if (unsigned kept = node.getKept()) {
-    // Blocks of the free or of the reduced axis follow each other.
-    Value across = isRows
-                       ? operand.depth.count
-                       : emission.multiply(emission.ceilDivide(operand.free.count, constant(width)), constant(width));
-    Value along = isRows ? operand.free.first : operand.depth.first, tiles = constant(1);
-    for (tile::BlocksAttr blocks : ArrayRef(form.dealt).take_back(kept))
-      tiles = emission.multiply(tiles, emission.getSize(getTiles(blocks)));
-    Value isUsedAgain = compare(arith::CmpIPredicate::sgt, tiles, constant(1));
-    operand.start = arith::SelectOp::create(builder, location, isUsedAgain, emission.multiply(along, across), zero);
-    depth -= kept;
-  }
-  auto packAll = [&] {
-    ContractionPoints points = getPoints(oriented);
-    PackedBlock block{operand.free.first, operand.free.count, operand.depth.first, operand.depth.count};
-    if (isRows)
-      return packRows(emission, oriented, points, block, operand.memory, operand.start,
-                      getBlockHeight(emission, block.count, kernel.getRows(), 1), kernel.getRows());
-    emission.forRange(zero, operand.free.count, width, [&](Value column) {
-      PackedBlock panel = block;
-      panel.first = emission.add(operand.free.first, column);
-      panel.count = emission.minimum(constant(width), emission.subtract(operand.free.count, column));
-      packPanel(emission, oriented, points, panel, operand.memory,
-                emission.add(operand.start, emission.multiply(column, operand.depth.count)), width);
-    });
-  };
-  if (depth == form.dealt.size())
-    return packAll();
-  emitIf(isNewTile(depth), packAll);
-}
-
-/// Multiplies the rows of a sum by the factors of a maximum that has grown.
-void TreeEmitter::emitCorrection(const tile::TreeForm::Buffer &buffer, Value maximum, const TreeScope::Range &rows,
-                                 const TreeScope::Range &columns) {
-  Value memory = scope.getMemory(buffer), factors = scope.getCorrection(maximum);
-  const tile::TreeForm::Buffer &grown = form.buffers.find(maximum)->second;
-  auto type = VectorType::get({width}, form.getElementType());
-  Value one = arith::ConstantOp::create(builder, location, builder.getF32FloatAttr(1));
-  emission.forRange(constant(0), rows.count, 1, [&](Value row) {
-    Value factor = memref::LoadOp::create(builder, location, factors, scope.getPlace(grown, row, constant(0)));
-    Value grew = arith::CmpFOp::create(builder, location, arith::CmpFPredicate::UNE, factor, one);
-    emitIf(grew, [&] {
-      Value spread = vector::BroadcastOp::create(builder, location, type, factor);
-      emission.forRange(constant(0), columns.count, width, [&](Value column) {
-        Value place = scope.getPlace(buffer, column, row);
-        Value sums = vector::LoadOp::create(builder, location, type, memory, place);
-        sums = arith::MulFOp::create(builder, location, sums, spread);
-        vector::StoreOp::create(builder, location, sums, memory, place);
-      });
-    });
-  });
-}
-
-void TreeEmitter::emitMultiply(tile::MultiplyAttr node) {
-  tile::ComputeOp compute = form.computes[node.getCompute()];
-  tile::ContractionForm oriented = form.getOriented(compute, node.getColumns());
-  ArrayRef<unsigned> axes = form.axes.of(compute);
-  TreeScope::Range rows = scope.ranges[axes[oriented.m.front()]], columns = scope.ranges[node.getColumns()],
-                   depth = scope.ranges[axes[oriented.k.front()]];
-  Value result = compute.getResult(0), zero = constant(0);
-  const tile::TreeForm::Buffer &sums = form.buffers.find(result)->second;
-  Value accumulates = form.zeroed.contains(result) ? constant(1) : zero;
-  if (depth.isFirst && !form.zeroed.contains(result)) {
-    accumulates = arith::SelectOp::create(builder, location, depth.isFirst, zero, constant(1));
-    if (Value maximum = form.getMaximum(result)) {
-      Value isLater = compare(arith::CmpIPredicate::ne, accumulates, zero);
-      emitIf(isLater, [&] { emitCorrection(sums, maximum, rows, columns); });
+/// Calls the function of the first case whose sizes a run has; the last one is for all others.
+func::FuncOp TreeWalk::emitCases(tile::ProgramOp program, StringRef name, ArrayRef<Case> cases) {
+  Emission emission(builder, program, name);
+  OpBuilder &inside = emission.builder;
+  {
+    OpBuilder::InsertionGuard guard(inside);
+    ValueRange arguments = inside.getBlock()->getArguments();
+    for (const Case &each : cases) {
+      func::FuncOp function = each.function;
+      function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(inside.getContext(), LLVM::Linkage::Internal));
+      auto call = [&] { func::CallOp::create(inside, emission.location, function, arguments); };
+      Value holds;
+      for (auto [size, most] : each.limits) {
+        Value isBelow = arith::CmpIOp::create(inside, emission.location, arith::CmpIPredicate::sle,
+                                              emission.getSize(size), emission.getSize(most));
+        holds = holds ? arith::AndIOp::create(inside, emission.location, holds, isBelow).getResult() : isBelow;
+      }
+      if (!holds) {
+        call();
+        break;
+      }
+      auto branch = scf::IfOp::create(inside, emission.location, holds, /*withElseRegion=*/true);
+      inside.setInsertionPointToStart(branch.thenBlock());
+      call();
+      inside.setInsertionPointToStart(branch.elseBlock());
     }
   }
-
-  unsigned left = *oriented.getInput(oriented.lhs), right = *oriented.getInput(oriented.rhs);
-  const TreeScope::PackedOperand &panels = scope.getPacked(*form.getPack(node.getCompute(), right));
-  emission.forRange(zero, columns.count, width, [&](Value column) {
-    Value distance = emission.add(emission.subtract(columns.first, panels.free.first), column);
-    Value step = emission.multiply(emission.subtract(depth.first, panels.depth.first), constant(width));
-    Value b = emission.getPointer(
-        panels.memory, emission.add(panels.start, emission.add(emission.multiply(distance, panels.depth.count), step)));
-    if (!form.getPack(node.getCompute(), left)) {
-      const tile::TreeForm::Buffer &factors = form.buffers.find(compute.getInputs()[left])->second;
-      return emitInPlace(oriented, factors, rows, depth.count, b, column, accumulates);
-    }
-    Value c = emission.getPointer(scope.getMemory(sums), scope.getPlace(sums, column, zero));
-    const TreeScope::PackedOperand &packedRows = scope.getPacked(*form.getPack(node.getCompute(), left));
-    Value height = getBlockHeight(emission, rows.count, kernel.getRows(), 1);
-    Value above = emission.multiply(emission.subtract(rows.first, packedRows.free.first), packedRows.depth.count);
-    Value a = emission.getPointer(packedRows.memory, emission.add(packedRows.start, above));
-    Value used = emission.minimum(constant(width), emission.subtract(columns.count, column));
-    // The panel itself: prefetching it again is free.
-    Value pitch = constant(width * form.getElementType().getIntOrFloatBitWidth() / 8);
-    func::CallOp::create(builder, location, declare(KernelKind::contract),
-                         ValueRange{toWord(rows.count), toWord(height), toWord(used), toWord(depth.count), a, b, c,
-                                    toWord(constant(width)), toWord(accumulates), b, toWord(pitch)});
-  });
+  return emission.finish();
 }
 
-/// Multiplies rows that are columns of an intermediate's panels, panel by panel, or rows of its panels.
-void TreeEmitter::emitInPlace(tile::ContractionForm &oriented, const tile::TreeForm::Buffer &factors,
-                              const TreeScope::Range &rows, Value depth, Value b, Value column, Value accumulates) {
-  const tile::TreeForm::Buffer &sums = form.buffers.find(oriented.compute.getResult(0))->second;
-  Value zero = constant(0);
-  auto emitRows = [&](KernelKind kind, Value offsets, Value first, Value count, Value start) {
-    Value height = getBlockHeight(emission, count, kernel.getRows(), 2);
-    Value a = emission.getPointer(scope.getMemory(factors), start);
-    Value c = emission.getPointer(scope.getMemory(sums), scope.getPlace(sums, column, first));
-    func::CallOp::create(builder, location, declare(kind),
-                         ValueRange{toWord(count), toWord(height), toWord(depth), a, emission.getPointer(offsets, zero),
-                                    b, c, toWord(accumulates), b, toWord(constant(prefetchingBlocks))});
-  };
-  if (form.readsAcross(oriented, factors))
-    return emitRows(KernelKind::across, offsetsAcross, zero, rows.count, scope.getPlace(factors, zero, zero));
-  emission.forRange(zero, rows.count, width, [&](Value row) {
-    Value count = emission.minimum(constant(width), emission.subtract(rows.count, row));
-    emitRows(KernelKind::down, offsetsDown, row, count, scope.getPlace(factors, row, zero));
-  });
-}
-
-static tile::TreeForm getForm(tile::ProgramOp program) {
+/// A function for each stage, and one that calls them tile by tile.
+FailureOr<func::FuncOp> TreeWalk::walkStages(tile::ProgramOp program, tile::StagesAttr node, StringRef name) {
   std::string why;
-  FailureOr<tile::TreeForm> form = tile::TreeForm::get(program, program.getTiling<tile::TreeTilingAttr>(), why);
-  assert(succeeded(form) && "the plan is verified");
-  return std::move(*form);
+  FailureOr<tile::ChainForm> form = tile::ChainForm::get(program.getComputes(), why);
+  FailureOr<SmallVector<tile::StageProgram>> stages = tile::makeStages(*form, program);
+  if (failed(stages))
+    return failure();
+  FailureOr<tile::ChainTiles> tiles = tile::ChainTiles::get(*form, node, program, *stages);
+  if (failed(tiles))
+    return failure();
+  SmallVector<func::FuncOp> functions;
+  for (auto [number, stage] : llvm::enumerate(*stages)) {
+    FailureOr<func::FuncOp> function = walk(*stage.program, name + ".stage" + Twine(number));
+    if (failed(function))
+      return failure();
+    functions.push_back(*function);
+  }
+  Emission emission(builder, program, name);
+  emitStages(*form, *tiles, node, *stages, functions, emission);
+  return emission.finish();
 }
 
-SmallVector<KernelKind> freestone::codegen::getTreeKernels(tile::ProgramOp program) {
-  tile::TreeForm form = getForm(program);
-  SmallVector<KernelKind> kinds = {KernelKind::contract};
-  if (!form.stepsDown.isConstant(0))
-    kinds.push_back(KernelKind::down);
-  if (!form.stepsAcross.isConstant(0))
-    kinds.push_back(KernelKind::across);
-  return kinds;
+/// A function for each direction of vectors that some run's sizes ask for.
+func::FuncOp TreeWalk::walkWindow(tile::ProgramOp program, tile::WindowTilingAttr node, StringRef name) {
+  Case alongChannels;
+  bool isPossible = node.getChannelVectors() > 0;
+  if (isPossible) {
+    tile::WindowForm form = *tile::WindowForm::get(program);
+    for (auto limit : tile::ChannelVectors::get(form)->getLimits(form, node)) {
+      if (!limit.first.isConstant() || !limit.second.isConstant())
+        alongChannels.limits.push_back(limit);
+      else
+        isPossible &= *limit.first.asConstant() <= *limit.second.asConstant();
+    }
+  }
+  if (!isPossible || alongChannels.limits.empty())
+    return emit(isPossible ? emitChannelVectors : emitWindow, program, name);
+  alongChannels.function = emit(emitChannelVectors, program, name + ".channels");
+  Case alongPixels = {{}, emit(emitWindow, program, name + ".pixels")};
+  // Each is optimized alone: within one function, loops of the other take registers. Where loops begin shows.
+  for (func::FuncOp function : {alongChannels.function, alongPixels.function})
+    function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", alignedLoopsAttribute}));
+  return emitCases(program, name, {alongChannels, alongPixels});
 }
 
-void freestone::codegen::emitTree(tile::ProgramOp program, Emission &emission) {
-  tile::TreeForm form = getForm(program);
-  TreeEmitter(emission, form).emit();
+/// A form has an emitter of its own, which also serves the contractions of a choice.
+FailureOr<func::FuncOp> TreeWalk::walkForm(tile::ProgramOp program, StringRef name) {
+  if (failed(kernels.add(program)))
+    return failure();
+  if (auto window = program.getTiling<tile::WindowTilingAttr>())
+    return walkWindow(program, window, name);
+  Emitter emitter = TypeSwitch<Attribute, Emitter>(program.getPlan()->getTiling())
+                        .Case<tile::ContractionTilingAttr, tile::DotProductTilingAttr, tile::ChoiceAttr>(
+                            [](Attribute) { return emitContraction; })
+                        .Case([](tile::ConvolutionTilingAttr) { return emitConvolution; })
+                        .Case([](tile::WeightGradientTilingAttr) { return emitWeightGradient; })
+                        .Case<tile::RowsTilingAttr, tile::MapTilingAttr, tile::TranspositionTilingAttr>(
+                            [](Attribute) { return emitRows; })
+                        .Case([](tile::TreeTilingAttr) { return emitBlocks; })
+                        .Case([](tile::OpaqueTilingAttr) { return emitOpaque; });
+  return emit(emitter, program, name);
+}
+
+FailureOr<func::FuncOp> codegen::emitTree(OpBuilder builder, tile::ProgramOp program, StringRef name,
+                                          UsedKernels &kernels) {
+  return TreeWalk(builder, kernels).walk(program, name);
 }

@@ -1,16 +1,17 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_EMITTREE_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_EMITTREE_H
 
-#include "compiler/codegen/cpu/MicroKernels.h"
+#include "compiler/codegen/cpu/UsedKernels.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
 
 namespace freestone::codegen {
 
-/// Emits a program whose plan is a tree of tiles (`#tile.tree`). For each tile, the nodes of the tree are emitted in
-/// order: loops over blocks, packed copies, calls of micro-kernels, evaluations in vectors.
-void emitTree(tile::ProgramOp program, Emission &emission);
-
-/// The kinds of micro-kernels, of f32, that the code of such a program calls.
-llvm::SmallVector<KernelKind> getTreeKernels(tile::ProgramOp program);
+/// Emits a program as its plan's tree says, and returns its function. Nodes above the blocks that are dealt become
+/// functions of the module at the builder, which begin with `name`: the variants of a choice, the stages of a tile.
+/// What micro-kernels these call is added to `kernels`. Fails with a diagnostic.
+mlir::FailureOr<mlir::func::FuncOp> emitTree(mlir::OpBuilder builder, tile::ProgramOp program, llvm::StringRef name,
+                                             UsedKernels &kernels);
 
 } // namespace freestone::codegen
 

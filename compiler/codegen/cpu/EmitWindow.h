@@ -13,12 +13,6 @@ void emitWindow(tile::ProgramOp program, Emission &emission);
 /// Emits the program for narrow pictures, with vectors along channels (`tile::ChannelVectors`).
 void emitChannelVectors(tile::ProgramOp program, Emission &emission);
 
-/// Whether windows have vectors along channels; nothing where the sizes of a run decide.
-std::optional<bool> areAlongChannels(tile::ProgramOp program);
-
-/// Emits the call of one of both functions, which become internal to their module, by the sizes of the run.
-void emitWindowChoice(mlir::func::FuncOp alongChannels, mlir::func::FuncOp alongPixels, Emission &emission);
-
 /// The body's reduction step. Convolutions use fused multiply-add: faster, and the product is not rounded.
 mlir::Value accumulateWindow(Emission &emission, BodyVectorizer &body, tile::ComputeOp compute, mlir::Value sum);
 

@@ -228,35 +228,41 @@ LogicalResult EdgeAttr::verify(EmitError emitError, int64_t level, int64_t eleme
                  succeeded(verifySize(emitError, "elements", elements)));
 }
 
-LogicalResult ChainTilingAttr::verify(EmitError emitError, ArrayRef<Attribute> stages, ArrayRef<EdgeAttr> edges,
-                                      int64_t rowUnit, int64_t leastTiles) {
+static bool isStage(Attribute node) {
+  if (auto choice = dyn_cast<ChoiceAttr>(node))
+    return llvm::all_of(choice.getTilings(), isStage);
+  return isa<ContractionTilingAttr, ConvolutionTilingAttr, WindowTilingAttr>(node);
+}
+
+LogicalResult StagesAttr::verify(EmitError emitError, ArrayRef<Attribute> stages, ArrayRef<EdgeAttr> edges,
+                                 int64_t rowUnit, int64_t leastTiles) {
   if (stages.size() < 2 || edges.size() + 1 != stages.size())
     return emitError() << "a chain has several stages and an edge between each two, not " << stages.size()
                        << " stages and " << edges.size() << " edges";
   for (Attribute stage : stages)
-    if (!isa<ContractionTilingAttr, ConvolutionTilingAttr, WindowTilingAttr>(stage))
-      return emitError() << "a stage of a chain is a contraction, a convolution or a window, not " << stage;
+    if (!isStage(stage))
+      return emitError() << "a stage is a contraction, a convolution, a window or a choice of these, not " << stage;
   return success(succeeded(verifySize(emitError, "row_unit", rowUnit)) &&
                  succeeded(verifySize(emitError, "least_tiles", leastTiles)));
 }
 
-/// Refuses what is no tiling for all sizes.
-static LogicalResult verifyTiling(EmitError emitError, StringRef what, Attribute tiling) {
-  if (isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
-          WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, TreeTilingAttr, ChainTilingAttr,
-          OpaqueTilingAttr>(tiling))
+/// Refuses what can't be the root of a program's tree.
+static LogicalResult verifyNode(EmitError emitError, StringRef what, Attribute node) {
+  if (isa<ChoiceAttr, StagesAttr, TreeTilingAttr, ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr,
+          WeightGradientTilingAttr, WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr,
+          OpaqueTilingAttr>(node))
     return success();
-  return emitError() << what << " needs a tiling, not " << tiling;
+  return emitError() << what << " needs a tiling, not " << node;
 }
 
 LogicalResult VariantAttr::verify(EmitError emitError, sym::Expr size, int64_t most, Attribute tiling) {
   if (size.isInvalid() || size.isConstant())
     return emitError() << "a variant is chosen by a size that a run brings, not by " << size.attr();
   return success(succeeded(verifySize(emitError, "most", most, 0)) &&
-                 succeeded(verifyTiling(emitError, "a variant", tiling)));
+                 succeeded(verifyNode(emitError, "a variant", tiling)));
 }
 
-LogicalResult VariantsTilingAttr::verify(EmitError emitError, ArrayRef<VariantAttr> variants, Attribute otherwise) {
+LogicalResult ChoiceAttr::verify(EmitError emitError, ArrayRef<VariantAttr> variants, Attribute otherwise) {
   if (variants.empty())
     return emitError() << "variants are several tilings";
   for (auto [number, variant] : llvm::enumerate(variants))
@@ -264,10 +270,10 @@ LogicalResult VariantsTilingAttr::verify(EmitError emitError, ArrayRef<VariantAt
       if (variant.getSize() == earlier.getSize() && variant.getMost() <= earlier.getMost())
         return emitError() << "a variant for " << variant.getSize().attr() << " of at most " << variant.getMost()
                            << " is never chosen after one of at most " << earlier.getMost();
-  return verifyTiling(emitError, "what suits all other sizes", otherwise);
+  return verifyNode(emitError, "what suits all other sizes", otherwise);
 }
 
-SmallVector<Attribute> VariantsTilingAttr::getTilings() const {
+SmallVector<Attribute> ChoiceAttr::getTilings() const {
   SmallVector<Attribute> tilings =
       llvm::map_to_vector(getVariants(), [](VariantAttr variant) { return variant.getTiling(); });
   tilings.push_back(getOtherwise());
@@ -276,7 +282,7 @@ SmallVector<Attribute> VariantsTilingAttr::getTilings() const {
 
 LogicalResult PlanAttr::verify(EmitError emitError, Attribute tiling, sym::Expr, sym::Expr, ArrayAttr reads,
                                ArrayAttr writes) {
-  if (!isa<VariantsTilingAttr>(tiling) && failed(verifyTiling(emitError, "a plan", tiling)))
+  if (failed(verifyNode(emitError, "a plan", tiling)))
     return failure();
   for (ArrayAttr accesses : {reads, writes})
     for (Attribute access : accesses)

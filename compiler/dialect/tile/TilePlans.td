@@ -200,63 +200,9 @@ def Tile_TranspositionTilingAttr : Tile_PlanPart<"TranspositionTiling", "transpo
   }];
 }
 
-def Tile_EdgeAttr : Tile_PlanPart<"Edge", "edge"> {
-  let summary = "where the results of a stage of a chain are until the next stage reads them";
-  let description = [{
-    In scratch, of which a tile has at most `elements`, beside one unit of rows and the border of its windows: they stay in memory
-    level `level` (1: L1). Rows that the next tile of a worker reads as well are `kept`, else computed again.
-  }];
-  let parameters = (ins "int64_t":$level, "int64_t":$elements, "bool":$kept);
-}
-
-def Tile_ChainTilingAttr : Tile_PlanPart<"ChainTiling", "chain"> {
-  let summary = "how stages that read windows of each other's results are tiled: pictures, then rows of the last results";
-  let description = [{
-    A tile has as many rows of the last stage's results as its edges allow, a multiple of `row_unit`, fewer where tiles
-    would be fewer than `least_tiles`. It computes each stage's rows under the windows of the next, by the stage's own
-    tiling.
-    ```mlir
-    #tile.chain<stages = [#tile.convolution<…>, #tile.window<…>], edges = [<level = 2, elements = 131072, kept = true>],
-                row_unit = 8, least_tiles = 16>
-    ```
-  }];
-  let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$stages, ArrayRefParameter<"EdgeAttr">:$edges,
-                        "int64_t":$row_unit, "int64_t":$least_tiles);
-  let assemblyFormat = [{
-    `<` `stages` `=` `[` $stages `]` `,` `edges` `=` `[` $edges `]` `,` `row_unit` `=` $row_unit `,`
-    `least_tiles` `=` $least_tiles `>`
-  }];
-}
-
 def Tile_OpaqueTilingAttr : AttrDef<Tile_Dialect, "OpaqueTiling"> {
   let mnemonic = "written_out";
   let summary = "the tiles of a `tile.opaque`, which its body defines";
-}
-
-def Tile_VariantAttr : Tile_PlanPart<"Variant", "variant"> {
-  let summary = "a tiling for the runs in which a size is at most a number";
-  let description = [{
-    ```mlir
-    #tile.variant<size = s0, most = 16, tiling = #tile.contraction<…>>
-    ```
-  }];
-  let parameters = (ins Sym_ExprParameter:$size, "int64_t":$most, "::mlir::Attribute":$tiling);
-}
-
-def Tile_VariantsTilingAttr : Tile_PlanPart<"VariantsTiling", "variants"> {
-  let summary = "tilings of one program for different sizes, chosen at run time";
-  let description = [{
-    The first of `variants` whose condition holds is the program's tiling in a run, or `otherwise` where none does.
-    ```mlir
-    #tile.variants<[<size = s0, most = 16, tiling = #tile.contraction<…>>], otherwise = #tile.contraction<…>>
-    ```
-  }];
-  let parameters = (ins ArrayRefParameter<"VariantAttr">:$variants, "::mlir::Attribute":$otherwise);
-  let assemblyFormat = "`<` `[` $variants `]` `,` `otherwise` `=` $otherwise `>`";
-  let extraClassDeclaration = [{
-    /// All of them, in the order in which their conditions are looked at.
-    ::llvm::SmallVector<::mlir::Attribute> getTilings() const;
-  }];
 }
 
 def Tile_SharedBlockAttr : Tile_PlanPart<"SharedBlock", "shared_block"> {
@@ -278,8 +224,8 @@ def Tile_SharedBlockAttr : Tile_PlanPart<"SharedBlock", "shared_block"> {
 def Tile_PlanAttr : Tile_PlanPart<"Plan", "plan"> {
   let summary = "how the code of a program is made, and what the task level knows of its tiles";
   let description = [{
-    `tiling` decides every size that the code depends on. The other members follow from it, for the task level: the
-    number of tiles, a worker's scratch in bytes, and the number of consecutive elements of every argument (`reads`) and
+    `tiling` is the root of a tree of tiles (`TileTrees.td`), which decides every size that the code depends on. The other
+    members follow from it, for the task level: the number of tiles, a worker's scratch in bytes, and the number of consecutive elements of every argument (`reads`) and
     result (`writes`) that tile t touches, the block that it shares with its neighbours, or unit where unknown.
     ```mlir
     #tile.plan<#tile.map<rows = 1, columns = 4096, lanes = 16, vectors = 1>, tiles = s0 ceildiv 4096, scratch = 0,

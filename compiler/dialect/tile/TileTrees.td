@@ -3,8 +3,65 @@
 
 include "compiler/dialect/tile/TilePlans.td"
 
-/// A node of a tree of tiles. Axes are numbered as `plan/Axes.h` numbers them, computes in the program's order.
+/// A node of a tree of tiles, whose root is a program's plan. Axes are numbered as `plan/Axes.h` numbers them, computes
+/// in the program's order. Forms (`TilePlans.td`) are leaves: programs that one emitter computes whole.
 class Tile_TreeNode<string name, string nodeMnemonic> : Tile_PlanPart<name, nodeMnemonic>;
+
+def Tile_VariantAttr : Tile_PlanPart<"Variant", "variant"> {
+  let summary = "the node for the runs in which a size is at most a number";
+  let description = [{
+    ```mlir
+    #tile.variant<size = s0, most = 16, tiling = #tile.contraction<…>>
+    ```
+  }];
+  let parameters = (ins Sym_ExprParameter:$size, "int64_t":$most, "::mlir::Attribute":$tiling);
+}
+
+def Tile_ChoiceAttr : Tile_TreeNode<"Choice", "choice"> {
+  let summary = "nodes that compute the same for different sizes, chosen at run time";
+  let description = [{
+    The first of `variants` whose condition holds computes a run, or `otherwise` where none does. Each has tiles and
+    scratch of its own: a choice stands above blocks that are dealt. Contractions among its variants that differ in
+    sizes alone share their code.
+    ```mlir
+    #tile.choice<[<size = s0, most = 16, tiling = #tile.contraction<…>>], otherwise = #tile.contraction<…>>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"VariantAttr">:$variants, "::mlir::Attribute":$otherwise);
+  let assemblyFormat = "`<` `[` $variants `]` `,` `otherwise` `=` $otherwise `>`";
+  let extraClassDeclaration = [{
+    /// All nodes, in the order in which their conditions are looked at.
+    ::llvm::SmallVector<::mlir::Attribute> getTilings() const;
+  }];
+}
+
+def Tile_EdgeAttr : Tile_PlanPart<"Edge", "edge"> {
+  let summary = "where the results of a stage are until the next stage reads them";
+  let description = [{
+    In scratch, of which a tile has at most `elements`, beside one unit of rows and the border of its windows: they stay in memory
+    level `level` (1: L1). Rows that the next tile of a worker reads as well are `kept`, else computed again.
+  }];
+  let parameters = (ins "int64_t":$level, "int64_t":$elements, "bool":$kept);
+}
+
+def Tile_StagesAttr : Tile_TreeNode<"Stages", "stages"> {
+  let summary = "nodes that read windows of each other's results, for each tile: pictures, then rows of the last results";
+  let description = [{
+    A tile has as many rows of the last stage's results as its edges allow, a multiple of `row_unit`, fewer where tiles
+    would be fewer than `least_tiles`. It computes each stage's rows under the windows of the next, by the stage's own
+    node: a contraction, a convolution, a window, or a choice of these by the sizes of the tile's part.
+    ```mlir
+    #tile.stages<stages = [#tile.convolution<…>, #tile.window<…>], edges = [<level = 2, elements = 131072, kept = true>],
+                 row_unit = 8, least_tiles = 16>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$stages, ArrayRefParameter<"EdgeAttr">:$edges,
+                        "int64_t":$row_unit, "int64_t":$least_tiles);
+  let assemblyFormat = [{
+    `<` `stages` `=` `[` $stages `]` `,` `edges` `=` `[` $edges `]` `,` `row_unit` `=` $row_unit `,`
+    `least_tiles` `=` $least_tiles `>`
+  }];
+}
 
 def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
   let summary = "a loop over blocks of an axis";

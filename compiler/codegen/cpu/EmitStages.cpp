@@ -1,4 +1,4 @@
-#include "compiler/codegen/cpu/EmitChain.h"
+#include "compiler/codegen/cpu/EmitStages.h"
 
 #include "compiler/dialect/sym/Lowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,12 +19,12 @@ struct RowRange {
   Value first, end;
 };
 
-class ChainEmitter {
+class StagesEmitter {
 public:
-  ChainEmitter(const tile::ChainForm &form, const tile::ChainTiles &tiles, tile::ChainTilingAttr tiling,
-               ArrayRef<tile::StageProgram> stages, ArrayRef<func::FuncOp> functions, Emission &emission)
+  StagesEmitter(const tile::ChainForm &form, const tile::ChainTiles &tiles, tile::StagesAttr node,
+                ArrayRef<tile::StageProgram> stages, ArrayRef<func::FuncOp> functions, Emission &emission)
       : emission(emission), builder(emission.builder), location(emission.location), form(form), tiles(tiles),
-        tiling(tiling), stages(stages), functions(functions),
+        node(node), stages(stages), functions(functions),
         symbols(tile::StageSymbols::get(builder.getContext(), form.getNumImages())) {}
   void emit();
 
@@ -46,7 +46,7 @@ private:
   Location location;
   const tile::ChainForm &form;
   const tile::ChainTiles &tiles;
-  tile::ChainTilingAttr tiling;
+  tile::StagesAttr node;
   ArrayRef<tile::StageProgram> stages;
   ArrayRef<func::FuncOp> functions;
   tile::StageSymbols symbols;
@@ -60,7 +60,7 @@ private:
 } // namespace
 
 /// The same sizes as in the plan's `scratch`.
-void ChainEmitter::takeScratch() {
+void StagesEmitter::takeScratch() {
   words = emission.takeScratch(builder.getI64Type(), tiles.words);
   for (Expr bytes : tiles.ofStages)
     ofStages.push_back(emission.takeScratch(builder.getI8Type(), bytes));
@@ -73,7 +73,7 @@ void ChainEmitter::takeScratch() {
 }
 
 /// What the calls of all tiles have in common: addresses, and sizes of the program.
-void ChainEmitter::storePointers() {
+void StagesEmitter::storePointers() {
   int64_t next = 0;
   Value zero = emission.getConstant(0);
   auto storePointer = [&](Value memory) {
@@ -98,7 +98,7 @@ void ChainEmitter::storePointers() {
   }
 }
 
-void ChainEmitter::emit() {
+void StagesEmitter::emit() {
   takeScratch();
   storePointers();
   Value zero = emission.getConstant(0);
@@ -116,7 +116,7 @@ void ChainEmitter::emit() {
 }
 
 /// The rows of a stage's results under the windows of some rows of the next one: none outside of the picture.
-RowRange ChainEmitter::getWindow(unsigned edge, const RowRange &read) {
+RowRange StagesEmitter::getWindow(unsigned edge, const RowRange &read) {
   const tile::ChainStage &reader = form.stages[edge + 1];
   Value zero = emission.getConstant(0), rows = emission.getSize(form.stages[edge].getRows());
   auto clamp = [&](Value row, Value least) { return emission.maximum(least, emission.minimum(row, rows)); };
@@ -129,7 +129,7 @@ RowRange ChainEmitter::getWindow(unsigned edge, const RowRange &read) {
 }
 
 /// Moves rows of every plane of an intermediate to its beginning, from row `from` on.
-void ChainEmitter::keepRows(unsigned edge, Value from, Value rows) {
+void StagesEmitter::keepRows(unsigned edge, Value from, Value rows) {
   const tile::ChainStage &stage = form.stages[edge];
   Value memory = between[edge], zero = emission.getConstant(0);
   Type type = cast<MemRefType>(memory.getType()).getElementType();
@@ -154,7 +154,7 @@ void ChainEmitter::keepRows(unsigned edge, Value from, Value rows) {
   });
 }
 
-SmallVector<RowRange> ChainEmitter::emitTile(Value tile, ArrayRef<RowRange> before) {
+SmallVector<RowRange> StagesEmitter::emitTile(Value tile, ArrayRef<RowRange> before) {
   const tile::ChainStage &last = form.stages.back();
   tile::ComputeOp anchor = last.getAnchor();
   SmallVector<Expr> grid, extents = anchor.getExtents();
@@ -175,7 +175,7 @@ SmallVector<RowRange> ChainEmitter::emitTile(Value tile, ArrayRef<RowRange> befo
   Value isFirst = arith::OrIOp::create(builder, location, isEqual(tile, emission.begin), isEqual(block, zero));
   for (unsigned edge = held.size(); edge-- > 0;) {
     held[edge] = computed[edge] = getWindow(edge, computed[edge + 1]);
-    if (!tiling.getEdges()[edge].getKept())
+    if (!node.getEdges()[edge].getKept())
       continue;
     Value kept = emission.maximum(held[edge].first, emission.minimum(before[edge].end, held[edge].end));
     computed[edge].first = arith::SelectOp::create(builder, location, isFirst, held[edge].first, kept);
@@ -215,7 +215,7 @@ SmallVector<RowRange> ChainEmitter::emitTile(Value tile, ArrayRef<RowRange> befo
 }
 
 /// Calls a stage's function for all of its tiles.
-void ChainEmitter::callStage(unsigned number, const Positions &places) {
+void StagesEmitter::callStage(unsigned number, const Positions &places) {
   int64_t next = sizes[number] + emission.program.getSymbols().size();
   for (Expr symbol : symbols.getAll())
     storeWord(toWord(llvm::find_if(places, [&](const Position &place) { return place.symbol == symbol; })->value),
@@ -233,9 +233,9 @@ void ChainEmitter::callStage(unsigned number, const Positions &places) {
                                   emission.getPointer(ofStages[number], zero)});
 }
 
-void codegen::emitChain(const tile::ChainForm &form, const tile::ChainTiles &tiles, tile::ChainTilingAttr tiling,
-                        ArrayRef<tile::StageProgram> stages, ArrayRef<func::FuncOp> functions, Emission &emission) {
+void codegen::emitStages(const tile::ChainForm &form, const tile::ChainTiles &tiles, tile::StagesAttr node,
+                         ArrayRef<tile::StageProgram> stages, ArrayRef<func::FuncOp> functions, Emission &emission) {
   for (func::FuncOp function : functions)
     function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(emission.builder.getContext(), LLVM::Linkage::Internal));
-  ChainEmitter(form, tiles, tiling, stages, functions, emission).emit();
+  StagesEmitter(form, tiles, node, stages, functions, emission).emit();
 }

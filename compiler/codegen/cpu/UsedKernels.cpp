@@ -1,0 +1,78 @@
+#include "compiler/codegen/cpu/UsedKernels.h"
+
+#include "compiler/codegen/cpu/DotProductKernels.h"
+#include "compiler/codegen/cpu/EmitBlocks.h"
+#include "compiler/plan/ConvolutionForm.h"
+#include "compiler/plan/DotProductLayout.h"
+#include "compiler/plan/Variants.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+
+void UsedKernels::add(Type elementType, tile::MicroKernelAttr shape, KernelKind kind) {
+  auto name = StringAttr::get(shape.getContext(), getKernelName(kind, elementType, shape));
+  kernels.insert({name, Kernel{kind, elementType, shape}});
+}
+
+LogicalResult UsedKernels::add(tile::ProgramOp program) {
+  auto addKernel = [&](tile::MicroKernelAttr shape, KernelKind kind) {
+    add(tile::ContractionForm::get(program.getComputes().front())->elementType, shape, kind);
+  };
+  auto contraction = program.getTiling<tile::ContractionTilingAttr>();
+  if (auto choice = program.getTiling<tile::ChoiceAttr>())
+    contraction = tile::getContractions(choice).front();
+  if (contraction) {
+    addKernel(contraction.getKernel(), getKernelKind(contraction.getWordSteps()));
+    if (contraction.getStreamedRows() > 0)
+      for (KernelKind kind : {KernelKind::stream, KernelKind::update})
+        addKernel(contraction.getKernel(), kind);
+  }
+  if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>()) {
+    addKernel(tiling.getKernel(), KernelKind::window);
+    if (tiling.getSkipTaps())
+      addKernel(tiling.getKernel(), KernelKind::listed);
+    if (tile::WinogradAttr layout = tile::ConvolutionForm::get(program)->getTransformed())
+      transforms.insert({layout.getOutputs(), tiling.getKernel()});
+  }
+  if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>()) {
+    addKernel(tiling.getKernel(), getKernelKind(tiling));
+    if (tiling.getOutputs())
+      gradientTransforms.insert({tiling.getOutputs(), tiling.getKernel()});
+  }
+  if (auto tiling = program.getTiling<tile::TreeTilingAttr>())
+    for (KernelKind kind : getBlockKernels(program))
+      add(Float32Type::get(program.getContext()), tiling.getKernel(), kind);
+  auto tiling = program.getTiling<tile::DotProductTilingAttr>();
+  return tiling ? addDotProducts(program, tiling) : success();
+}
+
+LogicalResult UsedKernels::addDotProducts(tile::ProgramOp program, tile::DotProductTilingAttr tiling) {
+  tile::ContractionForm form = *tile::ContractionForm::get(program.getComputes().front());
+  DotProducts used{tile::DotProductLayout::get(form, tiling).multiplied, tiling.getUnit()};
+  auto known = llvm::find_if(dotProducts, [&](const DotProducts &each) { return each.factors == used.factors; });
+  if (known == dotProducts.end())
+    dotProducts.push_back(used);
+  else if (known->unit != used.unit)
+    return program.emitOpError("sums dot products by another unit than a program before it");
+  return success();
+}
+
+void UsedKernels::emit(ModuleOp module) const {
+  for (auto &[name, kernel] : kernels)
+    emitMicroKernels(module, kernel.kind, kernel.elementType, kernel.shape);
+  auto emitEach = [&](StringRef name, ArrayRef<TransformKind> kinds, const Transforms &used) {
+    for (auto &[outputs, shape] : used)
+      emitTransforms(module, (name + Twine(outputs)).str(), kinds, Float32Type::get(module.getContext()), shape,
+                     outputs);
+  };
+  emitEach("transforms_", convolutionTransforms, transforms);
+  emitEach("gradient_transforms_", codegen::gradientTransforms, gradientTransforms);
+  bool usesTiles = false;
+  for (const DotProducts &each : dotProducts) {
+    emitDotProductKernel(module, each.factors, each.unit);
+    usesTiles |= each.unit == tile::DotProductUnit::tiles;
+  }
+  if (usesTiles)
+    emitTileFunctions(module);
+}
