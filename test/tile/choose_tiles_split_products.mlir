@@ -65,7 +65,7 @@ tile.program @steps symbols [](%x: !graph.tensor<[64, 16, 512], f32>, %g: !graph
 
 // Columns that are packed in parts before a loop repay few rows: the kernel reads them where they lie.
 // CHECK-LABEL: tile.program @parts
-// CHECK-SAME: #tile.variants<[<size = -min(s0, 9) + 9, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
+// CHECK-SAME: #tile.choice<[<size = -min(s0, 9) + 9, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
 // EMITTED-LABEL: func.func @parts.0
 // EMITTED:      call @freestone_dot_products_bf16x3
 tile.program @parts symbols [s0, s1](%h: !graph.tensor<[s0, 256], f32>, %r: !graph.tensor<[256, 1024], f32, #tile.panels<axis = 1, width = 32>>,
