@@ -94,11 +94,12 @@ def print_row(row):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(torch_models.NAMES)}; default: all")
+    parser.add_argument("models", nargs="*", metavar="MODEL",
+                        help=f"of {', '.join(torch_models.NAMES)}; default: all of these; or timm/NAME of the package timm")
     parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="where rows are kept")
     parser.add_argument("--seconds", type=float, default=0.5, help="for the turns of one input")
     arguments = parser.parse_args()
-    if unknown := [name for name in arguments.models if name not in torch_models.NAMES]:
+    if unknown := [name for name in arguments.models if name not in torch_models.NAMES and not torch_models.is_of_timm(name)]:
         parser.error(f"no model '{unknown[0]}'")
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)

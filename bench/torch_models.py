@@ -1,4 +1,5 @@
-"""Models of torchvision and of transformers (small configurations), without dropout, each with five inputs.
+"""Models of torchvision and of transformers (small configurations), without dropout, each with five inputs; and any of timm,
+as `timm/NAME`, where that package is installed.
 
 Sizes of the inputs are pairwise different, and differ from input to input: batches and lengths of text; batches, heights
 and widths of pictures, where the model takes any.
@@ -114,13 +115,34 @@ class Sequences(nn.Module):
 def make(name):
     """A module, and five inputs of it."""
     torch.manual_seed(0)
-    module, inputs = _make_transformer(name) if name in TEXTS or name in SIGNALS else _make_vision(name)
+    make = _make_timm if is_of_timm(name) else _make_transformer if name in TEXTS or name in SIGNALS else _make_vision
+    module, inputs = make(name)
     for part in module.modules():
         if isinstance(part, (nn.Dropout, nn.Dropout2d, nn.Dropout3d)) or type(part).__name__ == "StochasticDepth":
             part.p = 0.0
         if isinstance(part, nn.Linear) and not part.weight.any():
             nn.init.normal_(part.weight, std=0.02)  # heads that begin as zeros
     return module, inputs
+
+
+def is_of_timm(name):
+    return name.startswith("timm/")
+
+
+def _timm_configuration(name):
+    import timm
+
+    return timm.get_pretrained_cfg(name.removeprefix("timm/"))
+
+
+def _make_timm(name):
+    import timm
+
+    channels, height, width = _timm_configuration(name).input_size
+    sizes = [(height, width)] * 5 if 2 not in dynamic_axes(name) else [
+        (height + 32 * rows, width + 32 * columns) for rows, columns in ((0, -1), (1, 0), (-1, 1), (0, 2), (-1, -2))]
+    return timm.create_model(name.removeprefix("timm/"), pretrained=False), [
+        torch.randn(n, channels, *size) for n, size in zip((2, 4, 5, 6, 7), sizes)]
 
 
 def _make_transformer(name):
@@ -167,6 +189,8 @@ def _make_vision(name):
 
 def dynamic_axes(name):
     """The axes of the input whose sizes differ."""
+    if is_of_timm(name):
+        return (0,) if _timm_configuration(name).fixed_input_size else (0, 2, 3)
     if name in TEXTS:
         return (0, 1)
     if name in SIGNALS or name in FIXED_PICTURES:
