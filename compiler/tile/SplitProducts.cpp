@@ -22,8 +22,11 @@ bool tile::mayPayToSplit(const DeviceDescription &device) {
          device.getPairMultiplyAdds() >= productsOfParts * leastAdvantage * device.getMultiplyAdds(32);
 }
 
-/// Multiply-adds of fewer rows wait for panels from L2; of more, less than parts do that come from beyond it.
-int64_t tile::getFewestRowsOfParts(int64_t bytes, int64_t cacheBytes) { return bytes <= cacheBytes * 3 / 4 ? 9 : 33; }
+/// So many rows that multiply-adds take longer than the tiles of a strip, whose parts come from L2; where these fill most
+/// of it, or come from beyond, they are waited for.
+int64_t tile::getFewestRowsOfParts(int64_t bytes, int64_t cacheBytes) {
+  return bytes <= cacheBytes / 2 ? 12 : bytes <= cacheBytes * 3 / 4 ? 16 : 33;
+}
 
 static DotProductTilingAttr getSplitTiling(const DotProductFactors &factors, bool arePacked,
                                            const DeviceDescription &device, MLIRContext *context) {

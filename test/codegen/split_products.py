@@ -24,7 +24,7 @@ WORKERS = (1, 2, 3)
 ROWS = (3, 56, 72, 113, 128, 144, 145, 175, 300, 520, 777)
 WEIGHTS = ((768, 200), (77, 300), (300, 256), (1000, 1056))
 # States of loops: their batches, and widths, whose parts fill groups of steps and panels, and don't.
-BATCHES = (1, 8, 9, 16, 17, 32, 33, 40, 50)
+BATCHES = (1, 11, 12, 16, 17, 32, 33, 40, 50)
 WIDTHS = (128, 200)
 # Of two inputs.
 INPUTS = ((144, 72, 144), (150, 130, 150), (96, 257, 513), (600, 400, 144), (513, 800, 520))

@@ -22,11 +22,11 @@
 // PARTS-LABEL: func.func @cell
 // PARTS:         %[[STORED:.*]] = tile.compute [2, 64, 32]
 // PARTS:         %[[PACKED:.*]] = tile.view %[[STORED]]
-// PARTS:         %[[WORDS:.*]] = tile.compute [2*min(b floordiv 9, 1), 2, 3, 16, 32] {{.*}} ins(%[[STORED]] : {{.*}}, %[[STORED]] : {{.*}})
+// PARTS:         %[[WORDS:.*]] = tile.compute [2*min(b floordiv 12, 1), 2, 3, 16, 32] {{.*}} ins(%[[STORED]] : {{.*}}, %[[STORED]] : {{.*}})
 // PARTS:           arith.select
-// PARTS:         %[[PARTS:.*]] = tile.view %[[WORDS]] : {{.*}} -> <[64, 64*min(b floordiv 9, 1)], f32, #tile.parts<count = 3, fewest_rows = 9>>
+// PARTS:         %[[PARTS:.*]] = tile.view %[[WORDS]] : {{.*}} -> <[64, 64*min(b floordiv 12, 1)], f32, #tile.parts<count = 3, fewest_rows = 12>>
 // PARTS:         tile.loop @cell_body {{.*}} with(%[[PACKED]], %[[PARTS]])
-// PARTS:       func.func private @cell_body({{.*}}, %[[PARTS:.*]]: !graph.tensor<[64, 64*min(b floordiv 9, 1)], f32, #tile.parts<count = 3, fewest_rows = 9>>)
+// PARTS:       func.func private @cell_body({{.*}}, %[[PARTS:.*]]: !graph.tensor<[64, 64*min(b floordiv 12, 1)], f32, #tile.parts<count = 3, fewest_rows = 12>>)
 // PARTS:         tile.compute [b, 64, 64] {{.*}} reads(%[[PARTS]])
 // OFF-LABEL:   func.func @cell
 // OFF-NOT:       panels

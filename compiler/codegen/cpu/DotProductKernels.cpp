@@ -196,7 +196,7 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
     multiply =
         std::string("llvm.x86.tdpb") + (factors.isLhsSigned ? "s" : "u") + (factors.isRhsSigned ? "s" : "u") + "d";
   Value panelPitch = word(panelRow), tilePitch = word(tileRow), rows = toIndex(arguments[0]);
-  auto emitStrip = [&](Value stripA, Value c, int64_t sums, Value ahead, Value pitch) {
+  auto emitStrip = [&](Value stripA, Value c, int64_t sums, bool passes, Value ahead, Value pitch) {
     // Half a strip has too few accumulators for the latency of products in turns: those of every other part have their
     // own, which are added in the end.
     bool areApart = sums < 4 && factors.parts > 1;
@@ -219,21 +219,30 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
         call("llvm.x86.tileloadd64", tile, {advance(base, static_cast<int32_t>(bytes)), pitch});
       };
       auto bytes = static_cast<int32_t>(factors.parts * groupBytes);
-      auto products = getPartsOfProducts(factors);
-      auto multiplyApart = [&] {
+      Value coming;
+      if (passes) {
         // The next group; behind the last comes the first of the next panel.
         Value number = arith::AddIOp::create(builder, location, loop.getInductionVar(), constant(1));
         Value isInside =
             arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, number, toIndex(arguments[1]));
-        Value coming = arith::SelectOp::create(builder, location, isInside, advance(b, bytes), arguments[7]);
+        coming = arith::SelectOp::create(builder, location, isInside, advance(b, bytes), arguments[7]);
+      }
+      auto products = getPartsOfProducts(factors);
+      // Spread over the products.
+      auto prefetch = [&](size_t number) {
+        auto share = [&](int64_t all, size_t done) { return static_cast<int32_t>(all * done / products.size()); };
+        constexpr int32_t line = tileRow;
+        for (int32_t at = share(bytes / line, number); passes && at < share(bytes / line, number + 1); ++at)
+          LLVM::Prefetch::create(builder, location, advance(coming, at * line), /*rw=*/0, /*hint=*/3, /*cache=*/1);
+        bool hasRows = factors.parts > 1 && !passes && !areApart;
+        for (int32_t row = share(rowsAhead, number); hasRows && row < share(rowsAhead, number + 1); ++row)
+          next = prefetchRow(next, pitch);
+      };
+      auto multiplyApart = [&] {
         int64_t partsOfA[] = {-1, -1}, partOfB = -1;
-        auto lines = static_cast<int32_t>(bytes / tileRow / products.size());
         for (auto [number, parts] : llvm::enumerate(products)) {
           auto [ofA, ofB] = parts;
-          for (int32_t line = 0; line < lines; ++line)
-            LLVM::Prefetch::create(builder, location,
-                                   advance(coming, (static_cast<int32_t>(number) * lines + line) * tileRow), /*rw=*/0,
-                                   /*hint=*/3, /*cache=*/1);
+          prefetch(number);
           if (std::exchange(partOfB, ofB) != ofB)
             for (int64_t half = 0; half < 2; ++half)
               load(6 + half, b, ofB * groupBytes + half * tileRow, panelPitch);
@@ -245,18 +254,12 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
           call(multiply, {first + 1, 4 + place, 7});
         }
       };
-      auto multiplyStrip = [&] {
+      auto multiplyTogether = [&] {
         int64_t partOfA = -1, partOfB = -1;
         for (auto [number, parts] : llvm::enumerate(products)) {
           auto [ofA, ofB] = parts;
-          // Spread over the products.
-          size_t rowsUpTo = (number + 1) * rowsAhead / products.size(),
-                 rowsBefore = number * rowsAhead / products.size();
-          for (size_t row = rowsBefore; factors.parts > 1 && row < rowsUpTo; ++row)
-            next = prefetchRow(next, pitch);
-          bool isNewA = partOfA != ofA, isNewB = partOfB != ofB;
-          partOfA = ofA;
-          partOfB = ofB;
+          prefetch(number);
+          bool isNewA = std::exchange(partOfA, ofA) != ofA, isNewB = std::exchange(partOfB, ofB) != ofB;
           if (isNewB)
             load(6, b, ofB * groupBytes, panelPitch);
           if (isNewA)
@@ -276,7 +279,7 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
       if (areApart)
         multiplyApart();
       else
-        multiplyStrip();
+        multiplyTogether();
       scf::YieldOp::create(builder, location, ValueRange{advance(a, bytes), advance(b, bytes), next});
     }
     forSums(c, areApart ? 2 * sums : sums, [&](int64_t tile, Value address) {
@@ -289,6 +292,11 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
     Value before = arith::MulIOp::create(builder, location, strip, constant(stripRows));
     Value left = arith::SubIOp::create(builder, location, rows, before);
     Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, constant(stripRows / 2));
+    auto emitEither = [&](bool passes, Value ahead, Value pitch) {
+      emitIf(
+          isWhole, [&] { emitStrip(stripA, c, 4, passes, ahead, pitch); },
+          [&] { emitStrip(stripA, c, 2, passes, ahead, pitch); });
+    };
     // Later strips prefetch the first row again.
     Value isFirst = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, strip, constant(stripsAhead));
     Value pitch = arith::SelectOp::create(builder, location, isFirst, toIndex(arguments[8]), constant(0));
@@ -296,9 +304,15 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
     Value distance = arith::MulIOp::create(
         builder, location, arith::MulIOp::create(builder, location, groups, constant(rowsAhead)), pitch);
     Value ahead = advance(arguments[7], toWord(distance)), pitchWord = toWord(pitch);
+    if (factors.parts == 1)
+      return emitEither(/*passes=*/false, ahead, pitchWord);
+    Value isOne = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, strip, constant(0));
+    Value passes = arith::AndIOp::create(
+        builder, location, isOne,
+        arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, toIndex(arguments[8]), constant(0)));
     emitIf(
-        isWhole, [&] { emitStrip(stripA, c, 4, ahead, pitchWord); },
-        [&] { emitStrip(stripA, c, 2, ahead, pitchWord); });
+        passes, [&] { emitEither(/*passes=*/true, ahead, pitchWord); },
+        [&] { emitEither(/*passes=*/false, ahead, pitchWord); });
   });
   close();
 }

@@ -14,8 +14,9 @@ namespace freestone::codegen {
 // may be written too, with unspecified values. A strip of A is 32 rows of 16 words for every group; B is 16 rows for
 // every group, of words for 32 columns. Where elements have several parts, a group has so many times these rows, and
 // the products of parts are summed; meanwhile rows of 128 bytes, `pitch` bytes apart, are prefetched into L2 from
-// `ahead` on, which need not be mapped: 8 for each group of each of the first four strips. Both are aligned to 64 bytes. On vectors, one factor of integers is signed and one is
-// not.
+// `ahead` on, which need not be mapped: 8 for each group of each of the first four strips. With a pitch of 0, the first
+// strip prefetches the groups of B into L1, and behind them the one at `ahead`. Both are aligned to 64 bytes. On
+// vectors, one factor of integers is signed and one is not.
 
 /// The declaration of the function for these factors, added to the module once.
 mlir::func::FuncOp declareDotProducts(mlir::ModuleOp module, const tile::DotProductFactors &factors);

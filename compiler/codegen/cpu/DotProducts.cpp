@@ -152,17 +152,17 @@ void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, V
 }
 
 /// The address of the rows of memory that the next panel has at these steps, and the bytes from one to the next; a
-/// panel that stays packed is prefetched itself. Columns that lie along k are not.
+/// panel that stays packed is prefetched itself. Columns that lie along k are not. The panel itself is prefetched,
+/// group by group, where rows are 0 bytes apart.
 std::pair<Value, Value> DotProductEmitter::getAhead(const PackedBlock &columns, Value block, Value group, Value panel) {
   Value zero = emission.getConstant(0);
   std::pair<Value, Value> none = {getColumns(panel, zero), zero};
   if (layout.factors.parts == 1)
     return none;
-  // Two lines of three.
-  Value bytesOfRow = emission.getConstant(layout.getGroupElements() * 2 / layout.getStepsOfGroup());
   auto [column, next] = getNext(columns, block);
+  // Parts pass by from L2.
   if (parts)
-    return {getColumns(getPartsStart(column, emission.multiply(next, depthStep)), group), bytesOfRow};
+    return {getColumns(getPartsStart(column, emission.multiply(next, depthStep)), group), zero};
   unsigned input = *form.getInput(form.rhs);
   sym::Expr linear = points.getLinearIndex(form, input);
   std::optional<sym::Expr> alongDepth = getStride(linear, points.k);
@@ -179,6 +179,8 @@ std::pair<Value, Value> DotProductEmitter::getAhead(const PackedBlock &columns, 
                               emission.multiply(group, emission.getConstant(layout.getGroupElements())));
   Value isNew = areColumnsNew(columns.first);
   Value bytesOfStep = emission.multiply(emission.getSize(*alongDepth), emission.getConstant(4));
+  // Two lines of three.
+  Value bytesOfRow = emission.getConstant(layout.getGroupElements() * 2 / layout.getStepsOfGroup());
   return {select(isNew, stored, emission.getPointer(packedColumns, packed)), select(isNew, bytesOfStep, bytesOfRow)};
 }
 

@@ -69,7 +69,7 @@ def Tile_PartsAttr : AttrDef<Tile_Dialect, "Parts"> {
     groups of 32 steps, part by part, words of two bf16, of steps that are 16 apart; the ends are padded with zeros.
     Single elements are not in memory. Runs in which fewer than `fewest_rows` rows are multiplied by it have none of it.
     ```mlir
-    !graph.tensor<[256, 1024], f32, #tile.parts<count = 3, fewest_rows = 9>>  // stored [32][8][3][16][32]
+    !graph.tensor<[256, 1024], f32, #tile.parts<count = 3, fewest_rows = 12>>  // stored [32][8][3][16][32]
     ```
   }];
   let parameters = (ins "int64_t":$count, "int64_t":$fewest_rows);
