@@ -22,8 +22,8 @@ bool tile::mayPayToSplit(const DeviceDescription &device) {
          device.getPairMultiplyAdds() >= productsOfParts * leastAdvantage * device.getMultiplyAdds(32);
 }
 
-/// So many rows that multiply-adds take longer than the tiles of a strip, whose parts come from L2; where these fill most
-/// of it, or come from beyond, they are waited for.
+/// So many rows that multiply-adds take longer than the tiles of a strip, whose parts come from L2; where these fill
+/// most of it, or come from beyond, they are waited for.
 int64_t tile::getFewestRowsOfParts(int64_t bytes, int64_t cacheBytes) {
   return bytes <= cacheBytes / 2 ? 12 : bytes <= cacheBytes * 3 / 4 ? 16 : 33;
 }
