@@ -1,6 +1,7 @@
 #include "compiler/artifact/BuildDescriptor.h"
 
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/sym/Substitute.h"
 #include "compiler/expressions/Element.h"
 #include "compiler/task/Meetings.h"
 #include "compiler/task/RunTimeSizes.h"
@@ -209,13 +210,44 @@ std::vector<runtime::Phase> describePhases(ProgramOp program, const SizeSlots &s
   return phases;
 }
 
+/// By symbols that a run determines, and that are defined by these: the last phase that binds them.
+DenseMap<StringAttr, int64_t> findLastBinders(ProgramOp program) {
+  DenseMap<StringAttr, int64_t> binders;
+  for (auto [number, phase] : llvm::enumerate(program.getPhases())) {
+    if (!phase.getBinds())
+      continue;
+    llvm::SmallDenseSet<StringAttr> bound = {phase.getBindsAttr()};
+    sym::addDefined(program.getDefinitionsAttr(), bound);
+    for (StringAttr symbol : bound)
+      binders[symbol] = number;
+  }
+  return binders;
+}
+
+/// Sizes that must be equal: [actual, expected, text that names the actual one].
+runtime::Assertion describeAssertion(ArrayAttr attr, const DenseMap<StringAttr, int64_t> &binders,
+                                     const SizeSlots &slots) {
+  sym::Expr left = cast<sym::ExprAttr>(attr[0]).getExpr(), right = cast<sym::ExprAttr>(attr[1]).getExpr();
+  llvm::SetVector<StringAttr> used;
+  left.collectSymbols(used);
+  right.collectSymbols(used);
+  runtime::Assertion assertion;
+  assertion.left = slots.of(left);
+  assertion.right = slots.of(right);
+  for (StringAttr symbol : used)
+    if (auto binder = binders.find(symbol); binder != binders.end())
+      assertion.after = std::max(assertion.after, binder->second);
+  assertion.text = cast<StringAttr>(attr[2]).str();
+  return assertion;
+}
+
 runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable &states) {
   SizeSlots slots(program);
   runtime::Entry entry;
   entry.name = program.getSymName().str();
   entry.slotCount = slots.count();
   entry.scratchSlot = slots.of(slots.getScratch());
-  RunTimeSizes runTimeSizes(program.getSymbols().getValue());
+  RunTimeSizes runTimeSizes(program.getSymbols().getValue(), program.getDefinitionsAttr());
   for (PhaseOp phase : program.getPhases())
     for (SpaceOp space : phase.getSpaces())
       if (runTimeSizes.isUnlimited(space.getScratch().getExpr()))
@@ -271,13 +303,9 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable
     for (const runtime::Space &space : phase.spaces)
       entry.dealCount = std::max(entry.dealCount, space.deal + 1);
   if (auto assertions = program.getAssertions()) {
-    for (auto attr : assertions->getAsRange<ArrayAttr>()) {
-      runtime::Assertion assertion;
-      assertion.left = slots.of(cast<sym::ExprAttr>(attr[0]).getExpr());
-      assertion.right = slots.of(cast<sym::ExprAttr>(attr[1]).getExpr());
-      assertion.text = cast<StringAttr>(attr[2]).str();
-      entry.assertions.push_back(std::move(assertion));
-    }
+    DenseMap<StringAttr, int64_t> binders = findLastBinders(program);
+    for (auto attr : assertions->getAsRange<ArrayAttr>())
+      entry.assertions.push_back(describeAssertion(attr, binders, slots));
   }
   return entry;
 }

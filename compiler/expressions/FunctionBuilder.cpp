@@ -55,13 +55,15 @@ Tensor FunctionBuilder::fromValue(mlir::Value value) {
 }
 
 Expr FunctionBuilder::define(StringRef stem, Expr expr, sym::Interval range) {
-  return facts.define(stem, current(expr), range);
+  expr = current(expr);
+  // A region's data are unknown outside of it.
+  return regions && facts.dependsOnData(expr) ? expr : facts.define(stem, expr, range);
 }
 
 Expr FunctionBuilder::defineSize(StringRef stem, Expr expr) {
   expr = define(stem, expr);
   // A region's operations may never run: they must not require anything.
-  if (facts.interval(expr).lo < 0 && !regions && !facts.dependsOnData(expr))
+  if (facts.interval(expr).lo < 0 && !regions)
     facts.requireSize(expr, describe("a size must not be negative"));
   return expr;
 }
@@ -136,9 +138,6 @@ bool FunctionBuilder::makeEqual(Expr lhs, Expr rhs, const Twine &what) {
   case SizeFacts::Outcome::Substitute:
     substitute(learnt.symbol, learnt.replacement, text);
     return true;
-  case SizeFacts::Outcome::CheckLater:
-    refuse(what + " must be equal, but " + lhs.str() + " and " + rhs.str() + " are known only while the model runs");
-    return false;
   case SizeFacts::Outcome::Contradiction:
     reject(what + " must be equal, but are " + lhs.str() + " and " + rhs.str());
     return false;
@@ -153,7 +152,7 @@ bool FunctionBuilder::makeAtMost(Expr lhs, Expr rhs, const Twine &what) {
     reject(what + ", but " + current(lhs).str() + " is more than " + current(rhs).str());
     return false;
   }
-  if (range.lo < 0 && !regions && !facts.dependsOnData(room))
+  if (range.lo < 0 && !regions)
     facts.requireSize(room, describe(what));
   return true;
 }
@@ -167,7 +166,7 @@ bool FunctionBuilder::requireAtEntry(Expr lhs, Expr rhs, const Twine &what) {
   SizeFacts::Learnt learnt = facts.learnEqual(lhs, rhs, text);
   if (learnt.outcome == SizeFacts::Outcome::Substitute)
     substitute(learnt.symbol, learnt.replacement, text);
-  return learnt.outcome != SizeFacts::Outcome::Contradiction && learnt.outcome != SizeFacts::Outcome::CheckLater;
+  return learnt.outcome != SizeFacts::Outcome::Contradiction;
 }
 
 std::optional<bool> FunctionBuilder::assumeAtEntry(Expr condition, const Twine &what) {
@@ -230,7 +229,7 @@ void FunctionBuilder::recordSizes() {
     symbols.push_back(getNamedAttr(name, sym::SymbolBoundsAttr::get(getContext(), symbol.bounds, hint)));
     if (symbol.origin == SymbolOrigin::Element)
       elements.push_back(getNamedAttr(name, getDenseI64ArrayAttr({symbol.input, symbol.element})));
-    if (symbol.origin == SymbolOrigin::Definition)
+    if (symbol.definition)
       definitions.push_back(getArrayAttr({getStringAttr(name), symbol.definition.attr()}));
   }
   func->setAttr("graph.symbols", getDictionaryAttr(symbols));

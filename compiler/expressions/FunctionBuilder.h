@@ -10,8 +10,8 @@ namespace freestone::expressions {
 
 /// Builds one function from its inputs on, for a front end. It owns the facts about the function's sizes: an equality
 /// that an operation needs is proved, learnt (one symbol replaces the other in the whole function), or checked at the
-/// program's entry. Small tensors are known by content. Every operation is verified, and refused with its diagnostic;
-/// none is folded, so that the function mirrors the model.
+/// program's entry, or where data give the last of its symbols. Small tensors are known by content. Every operation is
+/// verified, and refused with its diagnostic; none is folded, so that the function mirrors the model.
 ///
 /// A front end derives from it and stores the constants too large for the program.
 class FunctionBuilder : public GraphBuilder {
@@ -31,10 +31,10 @@ public:
   Expr current(Expr expr) const override;
   using GraphBuilder::current;
   const sym::Bounds &bounds() const override { return facts.bounds(); }
-  /// By proof, by learning, or by a check at entry.
+  /// By proof, by learning, or by a check at entry, or where the last of the sizes is known.
   bool makeEqual(Expr lhs, Expr rhs, const llvm::Twine &what) override;
   using GraphBuilder::makeEqual;
-  /// By proof, or by a check at entry. Never required in regions that may not run, nor of data-dependent sizes.
+  /// By proof, or by such a check. Never required in regions that may not run.
   bool makeAtMost(Expr lhs, Expr rhs, const llvm::Twine &what) override;
   /// Goes on as if two sizes were equal, and checks that at entry; false where entry can't tell, in regions that may
   /// not run and for data-dependent sizes. `what` names the first one.
@@ -48,7 +48,7 @@ public:
   /// within `range`.
   Expr define(llvm::StringRef stem, Expr expr, sym::Interval range);
   Expr define(llvm::StringRef stem, Expr expr) { return define(stem, expr, facts.interval(expr)); }
-  /// As `define`, for a size: checked at the program's entry not to be negative.
+  /// As `define`, for a size: checked not to be negative.
   Expr defineSize(llvm::StringRef stem, Expr expr);
   /// Sets the attributes of the function that tell of its sizes: bounds, elements of inputs, definitions, assertions.
   void recordSizes();

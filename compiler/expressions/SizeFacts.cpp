@@ -1,6 +1,7 @@
 #include "compiler/expressions/SizeFacts.h"
 #include "compiler/dialect/sym/SymbolicRange.h"
 #include "compiler/dialect/sym/Syntax.h"
+#include <functional>
 #include <numeric>
 
 using namespace llvm;
@@ -15,20 +16,28 @@ bool isSmall(Expr expr) { return expr.countTerms(mostAnalysed) < mostAnalysed; }
 
 /// The binding time of a symbol: with the inputs (0), right after them (1), or at run time (2).
 int stageOf(SymbolOrigin origin) {
-  return origin == SymbolOrigin::Data ? 2 : origin == SymbolOrigin::Definition ? 1 : 0;
+  bool isLate = origin == SymbolOrigin::Data || origin == SymbolOrigin::DataDefinition;
+  return isLate ? 2 : origin == SymbolOrigin::Definition ? 1 : 0;
 }
 
-/// A replacement may contain only symbols that are bound no later than the replaced one.
+bool isDefinition(SymbolOrigin origin) {
+  return origin == SymbolOrigin::Definition || origin == SymbolOrigin::DataDefinition;
+}
+
+/// A replacement may contain only symbols that are bound no later than the replaced one. What data decide is not known
+/// to be as required before it is compared: it keeps its symbol.
 bool mayReplace(const SizeFacts &facts, StringRef symbol, Expr replacement) {
   SetVector<mlir::StringAttr> used;
   replacement.collectSymbols(used);
   auto replaced = facts.symbols().find(symbol.str());
+  if (replaced->second.origin == SymbolOrigin::Data)
+    return false;
   return llvm::all_of(used, [&](mlir::StringAttr name) {
     auto other = facts.symbols().find(name.str());
     if (name == symbol || other == facts.symbols().end())
       return false;
     int before = stageOf(other->second.origin), after = stageOf(replaced->second.origin);
-    return before < after || (before == after && (before != 1 || other < replaced));
+    return before < after || (before == after && before < 2 && (before != 1 || other < replaced));
   });
 }
 
@@ -80,12 +89,13 @@ void SizeFacts::limit(Expr symbol, Expr most) { declared.find(symbol.asSymbol()-
 
 Expr SizeFacts::define(StringRef stem, Expr definition, sym::Interval range) {
   definition = simplify(definition);
-  if (definition.isInvalid() || definition.isConstant() || definition.asSymbol() || dependsOnData(definition))
+  if (definition.isInvalid() || definition.isConstant() || definition.asSymbol())
     return definition;
   for (const auto &[name, symbol] : declared)
     if (symbol.definition == definition)
       return Expr::symbol(context, name);
-  Expr expr = fresh(stem, SymbolOrigin::Definition, range);
+  bool isLate = dependsOnData(definition);
+  Expr expr = fresh(stem, isLate ? SymbolOrigin::DataDefinition : SymbolOrigin::Definition, range);
   declared.find(expr.asSymbol()->str())->second.definition = definition;
   return expr;
 }
@@ -108,7 +118,7 @@ bool SizeFacts::dependsOnData(Expr expr) const {
   expr.collectSymbols(used);
   return llvm::any_of(used, [&](mlir::StringAttr name) {
     auto symbol = declared.find(name.str());
-    return symbol != declared.end() && symbol->second.origin == SymbolOrigin::Data;
+    return symbol != declared.end() && stageOf(symbol->second.origin) == 2;
   });
 }
 
@@ -116,16 +126,20 @@ Expr SizeFacts::greatest(Expr expr) const {
   if (!dependsOnData(expr))
     return expr;
   bool isLimited = true;
-  Expr greatest = sym::findRange(expr, [&](StringRef name) -> std::optional<sym::SymbolicRange> {
-                    auto symbol = declared.find(name.str());
-                    if (symbol == declared.end() || symbol->second.origin != SymbolOrigin::Data)
-                      return std::nullopt;
-                    sym::Interval range = symbol->second.bounds.range;
-                    Expr most = symbol->second.most ? this->greatest(symbol->second.most) : Expr();
-                    if (!most && range.hi == sym::Interval::plusInfinity)
-                      isLimited = false;
-                    return sym::SymbolicRange{constant(range.lo), most ? most : constant(range.hi)};
-                  }).greatest;
+  std::function<std::optional<sym::SymbolicRange>(StringRef)> rangeOf =
+      [&](StringRef name) -> std::optional<sym::SymbolicRange> {
+    auto symbol = declared.find(name.str());
+    if (symbol == declared.end() || stageOf(symbol->second.origin) < 2)
+      return std::nullopt;
+    if (symbol->second.definition)
+      return sym::findRange(symbol->second.definition, rangeOf);
+    sym::Interval range = symbol->second.bounds.range;
+    Expr most = symbol->second.most ? this->greatest(symbol->second.most) : Expr();
+    if (!most && range.hi == sym::Interval::plusInfinity)
+      isLimited = false;
+    return sym::SymbolicRange{constant(range.lo), most ? most : constant(range.hi)};
+  };
+  Expr greatest = sym::findRange(expr, rangeOf).greatest;
   if (isLimited)
     return simplify(greatest);
   // A minimum with a constant has a limit whatever the rest is.
@@ -163,9 +177,10 @@ SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
   for (auto [symbol, replacement] : {std::pair(rhs, lhs), std::pair(lhs, rhs)})
     if (order(symbol) >= 0 && mayReplace(*this, *symbol.asSymbol(), replacement))
       return {Outcome::Substitute, symbol.asSymbol()->str(), replacement};
-  if (dependsOnData(lhs) || dependsOnData(rhs))
-    return {Outcome::CheckLater, {}, {}};
-  if (llvm::none_of(asserted, [&](const Assertion &other) { return other.lhs == lhs && other.rhs == rhs; }))
+  auto isSame = [&](const Assertion &other) {
+    return (other.lhs == lhs && other.rhs == rhs) || (other.lhs == rhs && other.rhs == lhs);
+  };
+  if (llvm::none_of(asserted, isSame))
     asserted.push_back({lhs, rhs, text.str()});
   return {Outcome::Assert, {}, {}};
 }
@@ -211,7 +226,7 @@ void SizeFacts::substitute(StringRef symbol, Expr replacement, const Twine &text
   llvm::erase_if(asserted, [](const Assertion &assertion) { return assertion.lhs == assertion.rhs; });
   if (before.origin == SymbolOrigin::Element)
     asserted.push_back({Expr::symbol(context, symbol), replacement, text.str()});
-  if (before.origin == SymbolOrigin::Definition)
+  if (isDefinition(before.origin))
     asserted.push_back({before.definition, replacement, text.str()});
 }
 

@@ -21,7 +21,9 @@ enum class SymbolOrigin {
   /// Computed from other symbols at the program's entry.
   Definition,
   /// Data-dependent: the number of nonzero elements, …
-  Data
+  Data,
+  /// Computed from other symbols, some of them data-dependent, as soon as these are known.
+  DataDefinition
 };
 
 /// The importer's knowledge of the sizes of one function: symbols, their bounds, and equalities that must hold.
@@ -33,7 +35,7 @@ public:
     /// Of `Element`: number of the input and of the element.
     int64_t input = 0;
     int64_t element = 0;
-    /// Of `Definition`: its value, in symbols declared before it or bound by inputs.
+    /// Of `Definition` and `DataDefinition`: its value, in symbols declared before it or bound by inputs.
     Expr definition = {};
     /// Of `Data`: its greatest value, in symbols declared before it; null where only the bounds are known.
     Expr most = {};
@@ -45,10 +47,9 @@ public:
     Nothing,
     /// `learnt` must be replaced by `replacement` everywhere.
     Substitute,
-    /// Neither is a symbol: the equality is checked at the program's entry.
+    /// Neither is a symbol that can be replaced: the equality is checked at the program's entry, or as soon as the
+    /// data-dependent symbols among them are known.
     Assert,
-    /// One of them is data-dependent, so no check at entry is possible.
-    CheckLater,
     Contradiction
   };
   struct Learnt {
@@ -77,7 +78,7 @@ public:
   /// Tells the greatest value of a data-dependent symbol.
   void limit(Expr symbol, Expr most);
   /// A symbol defined as `definition`, so that later expressions stay small: an earlier symbol of this definition, or a
-  /// new one named after `stem`, within `range`. Constants, symbols and data-dependent sizes are returned unchanged.
+  /// new one named after `stem`, within `range`. Constants and symbols are returned unchanged.
   Expr define(llvm::StringRef stem, Expr definition, sym::Interval range);
   /// Whether an expression stays without a symbol: products of sizes, of which strides and numbers of elements are
   /// made, multiply the terms of their factors.
@@ -85,7 +86,7 @@ public:
   /// Narrows the bounds of a symbol; false if there is none of this name.
   bool restrict(llvm::StringRef name, sym::Interval range, int64_t multipleOf = 1);
 
-  /// An equality that is checked at the program's entry; `text` describes the sizes.
+  /// An equality that is checked at the program's entry, or where its last symbol is bound; `text` describes the sizes.
   struct Assertion {
     Expr lhs, rhs;
     std::string text;
@@ -93,7 +94,7 @@ public:
     bool isSign = false;
   };
 
-  /// Requires that an expression is not negative, by a check at the program's entry; `text` describes it.
+  /// Requires that an expression is not negative, by such a check; `text` describes it.
   void requireSize(Expr expr, const llvm::Twine &text);
   Learnt learnEqual(Expr lhs, Expr rhs, const llvm::Twine &text);
 

@@ -42,6 +42,7 @@ private:
   LogicalResult bindInputs(ArrayRef<Tensor> inputs);
   /// Requires that the symbols' values are within the function's bounds.
   LogicalResult requireBounds();
+  void define();
   /// Runs a block; returns the operands of its terminator.
   FailureOr<Tensors> run(Block &block, ArrayRef<Tensor> arguments);
   /// Runs a region with its own scope of symbols.
@@ -116,10 +117,7 @@ LogicalResult Activation::bindInputs(ArrayRef<Tensor> inputs) {
   for (auto [index, input] : llvm::enumerate(inputs))
     if (auto type = typeOf(index); type && type.getRank() == input.getRank())
       symbols.bindSizes(type.getShape(), input.getDims());
-  if (auto definitions = function->getAttrOfType<ArrayAttr>("graph.definitions"))
-    for (auto definition : definitions.getAsRange<ArrayAttr>())
-      if (std::optional<int64_t> value = symbols.evaluate(cast<sym::ExprAttr>(definition[1]).getExpr()))
-        symbols.bind(cast<StringAttr>(definition[0]), *value);
+  define();
   for (auto [index, input] : llvm::enumerate(inputs)) {
     if (!typeOf(index))
       return original.emitError("argument ") << index << " is no graph tensor";
@@ -129,6 +127,15 @@ LogicalResult Activation::bindInputs(ArrayRef<Tensor> inputs) {
       return failure();
   }
   return success();
+}
+
+/// Binds the defined symbols of which all sizes are known.
+void Activation::define() {
+  if (auto definitions = function->getAttrOfType<ArrayAttr>("graph.definitions"))
+    for (auto definition : definitions.getAsRange<ArrayAttr>())
+      if (auto name = cast<StringAttr>(definition[0]); !symbols.find(name))
+        if (std::optional<int64_t> value = symbols.evaluate(cast<sym::ExprAttr>(definition[1]).getExpr()))
+          symbols.bind(name, *value);
 }
 
 LogicalResult Activation::requireBounds() {
@@ -168,6 +175,8 @@ FailureOr<Tensors> Activation::run(Block &block, ArrayRef<Tensor> arguments) {
     for (auto [result, tensor] : llvm::zip_equal(op.getResults(), *results)) {
       auto type = cast<graph::TensorType>(result.getType());
       symbols.bindSizes(type.getShape(), tensor.getDims());
+      if (isa<SymbolBinderInterface>(op) || op.getNumRegions() > 0)
+        define();
       if (failed(symbols.require(&op, "the result", type, tensor)))
         return failure();
       values[result] = std::move(tensor);

@@ -1,5 +1,6 @@
 #include "compiler/task/AllSizesProof.h"
 
+#include "compiler/dialect/sym/Substitute.h"
 #include "compiler/task/BufferOwners.h"
 #include "compiler/task/Execution.h"
 #include "compiler/task/Meetings.h"
@@ -49,6 +50,8 @@ public:
     for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
       if (symbol.getSource() == SymbolSource::runtime)
         bound[StringAttr::get(program.getContext(), symbol.getName())] = buffers[symbol.getTensor()].getBuffer();
+    found.insert_range(llvm::make_first_range(bound));
+    sym::addDefined(program.getDefinitionsAttr(), found);
   }
 
   std::optional<std::string> run() {
@@ -82,8 +85,9 @@ private:
   /// The steps that each comes after by any edge.
   std::vector<llvm::BitVector> earlier;
   DenseMap<Value, Operation *> owners;
-  /// The buffers of the values of symbols, and the steps that bound these.
+  /// The buffers of the values of symbols; these symbols with what is defined by them; and the steps that changed them.
   DenseMap<StringAttr, Value> bound;
+  llvm::SmallDenseSet<StringAttr> found;
   DenseMap<StringAttr, SmallVector<int64_t>> boundAt;
   /// The numbers of the phases that determine sizes.
   SmallVector<int64_t> binders;
@@ -117,7 +121,7 @@ bool Prover::readsBound(SpaceOp space) {
   for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())
     size.getExpr().collectSymbols(symbols);
   space.getTiles().getExpr().collectSymbols(symbols);
-  return llvm::any_of(symbols, [&](StringAttr symbol) { return bound.contains(symbol); });
+  return llvm::any_of(symbols, [&](StringAttr symbol) { return found.contains(symbol); });
 }
 
 void Prover::collect(int64_t number, const Execution::Step &step) {
@@ -142,7 +146,10 @@ void Prover::collect(int64_t number, const Execution::Step &step) {
     if (readsBound(space))
       add(Value(), {number, spaces, /*write=*/false});
     if (StringAttr symbol = phase.getBindsAttr()) {
-      boundAt[symbol].push_back(number);
+      llvm::SmallDenseSet<StringAttr> changed = {symbol};
+      sym::addDefined(program.getDefinitionsAttr(), changed);
+      for (StringAttr size : changed)
+        boundAt[size].push_back(number);
       add(Value(), {number, spaces, /*write=*/true});
       // Without tiles, worker 0 writes the value.
       if (space.getTiles().getExpr().asConstant().value_or(0) == 0)

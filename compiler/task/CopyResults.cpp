@@ -1,4 +1,5 @@
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/sym/Substitute.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/task/Passes.h"
 #include "compiler/task/ValueMemory.h"
@@ -45,12 +46,29 @@ bool isCarriedInPlace(OpOperand &result) {
 class CopyResults : public task::impl::CopyResultsBase<CopyResults> {
 public:
   void runOnOperation() override {
+    for (Operation &op : getOperation().getBody().front())
+      if (auto symbol = op.getAttrOfType<StringAttr>("binds"))
+        bound.insert(symbol);
+    sym::addDefined(getOperation()->getAttrOfType<ArrayAttr>("graph.definitions"), bound);
     copyBranches();
     copyCarried();
     copyOutputs();
   }
 
 private:
+  /// Whether a run determines sizes of the value that its memory does not have: what writes the memory may do so before.
+  bool isSizedLater(Value value) {
+    auto collect = [](Value value) {
+      llvm::SetVector<StringAttr> symbols;
+      for (sym::Expr size : cast<graph::TensorType>(value.getType()).getShape())
+        size.collectSymbols(symbols);
+      return symbols;
+    };
+    llvm::SetVector<StringAttr> before = collect(getMemory(value));
+    return llvm::any_of(collect(value),
+                        [&](StringAttr symbol) { return bound.contains(symbol) && !before.contains(symbol); });
+  }
+
   /// The size of a branch's result that has no limit is known behind the branch: its sides write memory that grows with
   /// their own sizes.
   void copyBranches() {
@@ -85,7 +103,7 @@ private:
       for (OpOperand &operand : loop->getOpOperands()) {
         // The condition and the carried values come first.
         if (operand.getOperandNumber() >= loop.getCarried().size() + bool(loop.getCondition()) ||
-            isComputedFor(operand))
+            (isComputedFor(operand) && !isSizedLater(operand.get())))
           continue;
         operand.set(copyValue(builder, operand.get()));
         ++copies;
@@ -110,12 +128,15 @@ private:
       Value memory = getMemory(result->get());
       if (tile::isAppend(result->get().getDefiningOp()) || function.getResultAttr(result->getOperandNumber(), keptAttr))
         continue;
-      if ((isComputed(memory) || isMadeInside(memory)) && taken.insert(memory).second)
+      if ((isComputed(memory) || isMadeInside(memory)) && !isSizedLater(result->get()) && taken.insert(memory).second)
         continue;
       result->set(copyValue(builder, result->get()));
       ++copies;
     }
   }
+
+  /// The symbols that a run determines, and what is defined by them.
+  llvm::SmallDenseSet<StringAttr> bound;
 };
 
 } // namespace

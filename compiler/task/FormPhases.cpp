@@ -52,7 +52,7 @@ LogicalResult PhaseFormer::form() {
   FailureOr<EntrySymbols> symbols = collectEntrySymbols(function);
   if (failed(symbols))
     return failure();
-  runTimeSizes = RunTimeSizes(symbols->bound);
+  runTimeSizes = RunTimeSizes(symbols->bound, symbols->definitions);
   namedSizes = NamedSizes(symbols->bound, symbols->definitions, nameSizes);
   program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(),
                               builder.getArrayAttr(symbols->bound), symbols->definitions, entryAssertions(function));
@@ -228,6 +228,8 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   SmallVector<Attribute> sizeAttrs;
   for (auto [symbol, size] : llvm::zip_equal(callee.getSymbols(), call.getSizes())) {
     sym::Expr named = values[symbol.getValue()] = namedSizes.getName(size);
+    if (named != size)
+      runTimeSizes.define(*named.asSymbol(), size);
     sizeAttrs.push_back(named.attr());
   }
   auto sizes = [&](StringRef name) -> std::optional<sym::Expr> {

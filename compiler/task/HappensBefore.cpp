@@ -1,6 +1,7 @@
 #include "compiler/task/HappensBefore.h"
 
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/sym/Substitute.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/task/BufferOwners.h"
 #include "llvm/ADT/BitVector.h"
@@ -43,6 +44,8 @@ public:
     for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
       if (symbol.getSource() == SymbolSource::runtime)
         bound[StringAttr::get(program.getContext(), symbol.getName())] = buffers[symbol.getTensor()].getBuffer();
+    found.insert_range(llvm::make_first_range(bound));
+    sym::addDefined(program.getDefinitionsAttr(), found);
   }
 
   void add(int64_t number, const Execution::Step &executed) {
@@ -146,7 +149,7 @@ private:
     for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())
       size.getExpr().collectSymbols(symbols);
     space.getTiles().getExpr().collectSymbols(symbols);
-    if (llvm::any_of(symbols, [&](StringAttr symbol) { return bound.contains(symbol); }))
+    if (llvm::any_of(symbols, [&](StringAttr symbol) { return found.contains(symbol); }))
       for (int64_t worker = 0; worker < workers; ++worker)
         if (dealing.of(space)[worker] < dealing.of(space)[worker + 1])
           addAccess(sizes, worker, 0, 1, false, true);
@@ -164,6 +167,8 @@ private:
   DenseMap<Value, Place> places;
   /// The buffers of the values of symbols.
   DenseMap<StringAttr, Value> bound;
+  /// These symbols, and what is defined by them.
+  llvm::SmallDenseSet<StringAttr> found;
   /// The numbers of the phases that determine sizes.
   SmallVector<int64_t> binders;
   std::vector<Access> accesses;

@@ -11,12 +11,8 @@ static constexpr unsigned mostTerms = 8;
 
 NamedSizes::NamedSizes(ArrayRef<Attribute> symbols, ArrayAttr definitions, bool isEnabled)
     : earlier(definitions), isEnabled(isEnabled) {
-  for (Attribute attribute : symbols) {
-    auto symbol = cast<SymbolAttr>(attribute);
-    taken.insert(symbol.getName());
-    if (symbol.getSource() == SymbolSource::runtime)
-      foundByRun.insert(symbol.getName());
-  }
+  for (Attribute symbol : symbols)
+    taken.insert(cast<SymbolAttr>(symbol).getName());
   if (definitions)
     for (auto definition : definitions.getAsRange<ArrayAttr>())
       taken.insert(cast<StringAttr>(definition[0]).getValue());
@@ -28,12 +24,6 @@ sym::Expr NamedSizes::getName(sym::Expr size) {
   sym::Expr &name = names[size];
   if (name)
     return name;
-  llvm::SetVector<StringAttr> symbols;
-  size.collectSymbols(symbols);
-  if (llvm::any_of(symbols, [&](StringAttr symbol) { return foundByRun.contains(symbol); })) {
-    names.pop_back();
-    return size;
-  }
   std::string text;
   for (unsigned number = names.size() - 1; text.empty() || !taken.insert(text).second; ++number)
     text = ("size" + Twine(number)).str();

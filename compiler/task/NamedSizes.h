@@ -15,8 +15,7 @@ public:
   /// For an entry with these symbols and definitions; no size gets a name where `isEnabled` is false.
   NamedSizes(llvm::ArrayRef<mlir::Attribute> symbols, mlir::ArrayAttr definitions, bool isEnabled);
 
-  /// The size, or the symbol that stands for it. Sizes that a run determines keep their expressions, from which phases
-  /// are known to wait for them.
+  /// The size, or the symbol that stands for it.
   sym::Expr getName(sym::Expr size);
   /// The definitions of the entry, with those of the names; null if there are none.
   mlir::ArrayAttr getDefinitions() const;
@@ -25,7 +24,7 @@ public:
 private:
   mlir::ArrayAttr earlier;
   bool isEnabled;
-  llvm::StringSet<> taken, foundByRun;
+  llvm::StringSet<> taken;
   llvm::MapVector<sym::Expr, sym::Expr> names;
 };
 

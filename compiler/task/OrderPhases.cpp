@@ -1,4 +1,5 @@
 #include "compiler/device/DeviceDescription.h"
+#include "compiler/dialect/sym/Substitute.h"
 #include "compiler/task/AssumedSizes.h"
 #include "compiler/task/IterationOrder.h"
 #include "compiler/task/Passes.h"
@@ -86,6 +87,7 @@ public:
     for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
       if (symbol.getSource() == SymbolSource::runtime)
         runtimeSymbols.insert(StringAttr::get(program.getContext(), symbol.getName()));
+    sym::addDefined(program.getDefinitionsAttr(), runtimeSymbols);
   }
 
   void order();

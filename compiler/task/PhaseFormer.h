@@ -64,7 +64,7 @@ private:
   ConstantNames &constants;
   bool nameSizes;
   ProgramOp program;
-  RunTimeSizes runTimeSizes{{}};
+  RunTimeSizes runTimeSizes{{}, {}};
   NamedSizes namedSizes{{}, {}, false};
   /// Cached, since many calls of a program have the same sizes.
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::ArrayAttr>, Bound> plans;

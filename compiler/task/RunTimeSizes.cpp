@@ -9,7 +9,7 @@ using namespace freestone::task;
 /// Longer sums are not simplified, which takes long.
 static constexpr unsigned longest = 16;
 
-RunTimeSizes::RunTimeSizes(ArrayRef<Attribute> symbols) : bounds(sym::Interval::size()) {
+RunTimeSizes::RunTimeSizes(ArrayRef<Attribute> symbols, ArrayAttr definitions) : bounds(sym::Interval::size()) {
   for (auto symbol : llvm::map_range(symbols, [](Attribute attribute) { return cast<SymbolAttr>(attribute); })) {
     auto bound = dyn_cast_or_null<sym::ExprAttr>(symbol.getBound());
     if (bound)
@@ -19,6 +19,27 @@ RunTimeSizes::RunTimeSizes(ArrayRef<Attribute> symbols) : bounds(sym::Interval::
     if (!bound && symbol.getSource() == SymbolSource::runtime)
       unlimited.insert(symbol.getName());
   }
+  for (Attribute definition : definitions ? definitions.getValue() : ArrayRef<Attribute>()) {
+    auto parts = cast<ArrayAttr>(definition);
+    define(cast<StringAttr>(parts[0]), cast<sym::ExprAttr>(parts[1]).getExpr());
+  }
+}
+
+void RunTimeSizes::define(StringRef name, sym::Expr size) {
+  if (isUnlimited(size))
+    unlimited.insert(name);
+  sym::SymbolicRange range = getRange(size);
+  if (range.greatest != size || range.least != size)
+    ranges[name] = range;
+}
+
+sym::SymbolicRange RunTimeSizes::getRange(sym::Expr expr) const {
+  return sym::findRange(expr, [&](StringRef name) -> std::optional<sym::SymbolicRange> {
+    auto range = ranges.find(name);
+    if (range == ranges.end())
+      return std::nullopt;
+    return sym::SymbolicRange{range->second.least, getGreatest(range->second.greatest)};
+  });
 }
 
 sym::Expr RunTimeSizes::getGreatest(sym::Expr expr) const {
@@ -26,12 +47,7 @@ sym::Expr RunTimeSizes::getGreatest(sym::Expr expr) const {
     return expr;
   if (auto found = greatest.find(expr); found != greatest.end())
     return found->second;
-  sym::Expr most = sym::findRange(expr, [&](StringRef name) -> std::optional<sym::SymbolicRange> {
-                     auto range = ranges.find(name);
-                     if (range == ranges.end())
-                       return std::nullopt;
-                     return sym::SymbolicRange{range->second.least, getGreatest(range->second.greatest)};
-                   }).greatest;
+  sym::Expr most = getRange(expr).greatest;
   greatest[expr] = most;
   return most;
 }

@@ -14,8 +14,11 @@ namespace freestone::task {
 /// their sizes grows within the run.
 class RunTimeSizes {
 public:
-  /// Of an entry's symbols.
-  explicit RunTimeSizes(llvm::ArrayRef<mlir::Attribute> symbols);
+  /// Of an entry's symbols and definitions.
+  RunTimeSizes(llvm::ArrayRef<mlir::Attribute> symbols, mlir::ArrayAttr definitions);
+
+  /// Tells of a name for a size.
+  void define(llvm::StringRef name, sym::Expr size);
 
   /// At least the expression's value, whatever a run determines.
   sym::Expr getGreatest(sym::Expr expr) const;
@@ -26,6 +29,7 @@ public:
   bool isUnlimited(graph::TensorType type) const;
 
 private:
+  sym::SymbolicRange getRange(sym::Expr expr) const;
   sym::Expr getGreatest(llvm::ArrayRef<sym::Expr> sizes) const;
 
   llvm::StringMap<sym::SymbolicRange> ranges;

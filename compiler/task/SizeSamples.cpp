@@ -1,6 +1,7 @@
 #include "compiler/task/SizeSamples.h"
 
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/sym/Substitute.h"
 #include "llvm/ADT/SetVector.h"
 #include <random>
 #include <set>
@@ -34,6 +35,18 @@ public:
   explicit Sampler(ProgramOp program) : program(program) {
     for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
       (symbol.getSource() == SymbolSource::runtime ? found : given).push_back(symbol);
+    llvm::SmallDenseSet<StringAttr> later;
+    for (SymbolAttr symbol : found)
+      later.insert(StringAttr::get(program.getContext(), symbol.getName()));
+    sym::addDefined(program.getDefinitionsAttr(), later);
+    for (Attribute attribute : elementsOf(program.getAssertionsAttr())) {
+      auto assertion = cast<ArrayAttr>(attribute);
+      llvm::SetVector<StringAttr> used;
+      for (int side : {0, 1})
+        exprOf(assertion[side]).collectSymbols(used);
+      bool isLate = llvm::any_of(used, [&](StringAttr symbol) { return later.contains(symbol); });
+      (isLate ? checkedLater : checkedFirst).push_back(assertion);
+    }
   }
 
   /// Attempt `number`; nothing if no run has these sizes.
@@ -48,7 +61,7 @@ public:
     for (SymbolAttr symbol : found)
       values[symbol.getName().str()] = (symbol.getLower() + sizes.bound.find(symbol.getName())->second) / 2;
     std::optional<Values> later = complete(values, /*atBound=*/false);
-    if (!later || !isPossible(sizes.bound) || !isPossible(*later))
+    if (!later || !areRun(sizes.bound) || !areRun(*later))
       return std::nullopt;
     sizes.found = *later;
     return sizes;
@@ -109,8 +122,12 @@ private:
     std::optional<Values> all = complete(values, /*atBound=*/true);
     if (!all)
       return false;
-    std::optional<int64_t> left = evaluate(exprOf(assertion[0]), *all), right = evaluate(exprOf(assertion[1]), *all);
-    return left && left == right;
+    return isMet(assertion, *all);
+  }
+
+  static bool isMet(ArrayAttr assertion, const Values &values) {
+    std::optional<int64_t> left = evaluate(exprOf(assertion[0]), values);
+    return left && left == evaluate(exprOf(assertion[1]), values);
   }
 
   /// Changes sizes, at most one for each assertion, until all assertions hold.
@@ -118,12 +135,11 @@ private:
     if (!complete(values, /*atBound=*/true))
       return false;
     std::set<StringRef> taken;
-    ArrayRef<Attribute> assertions = elementsOf(program.getAssertionsAttr());
-    for (Attribute assertion : assertions)
-      if (!holds(cast<ArrayAttr>(assertion), values) && !meet(cast<ArrayAttr>(assertion), values, taken))
+    for (ArrayAttr assertion : checkedFirst)
+      if (!holds(assertion, values) && !meet(assertion, values, taken))
         return false;
     // Later changes may have violated earlier assertions.
-    return llvm::all_of(assertions, [&](Attribute assertion) { return holds(cast<ArrayAttr>(assertion), values); });
+    return llvm::all_of(checkedFirst, [&](ArrayAttr assertion) { return holds(assertion, values); });
   }
 
   /// Changes one size so that the assertion holds.
@@ -155,8 +171,10 @@ private:
     return false;
   }
 
-  /// Whether all sizes exist and are not negative.
-  bool isPossible(const Values &values) {
+  /// Whether all sizes exist and are not negative, and no assertion ends the run.
+  bool areRun(const Values &values) {
+    if (!llvm::all_of(checkedLater, [&](ArrayAttr assertion) { return isMet(assertion, values); }))
+      return false;
     auto isSize = [&](sym::Expr expr) { return evaluate(expr, values).value_or(-1) >= 0; };
     for (BufferOp buffer : program.getBuffers())
       if (!isSize(buffer.getBytes()) ||
@@ -171,6 +189,8 @@ private:
 
   ProgramOp program;
   SmallVector<SymbolAttr> given, found;
+  /// Assertions on what is known before the run, and on what it determines.
+  SmallVector<ArrayAttr> checkedFirst, checkedLater;
   std::mt19937_64 random{1};
 };
 

@@ -1,5 +1,6 @@
 #include "compiler/tile/SizeOrder.h"
 
+#include "compiler/dialect/sym/Substitute.h"
 #include "compiler/tile/RegionSizes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
@@ -7,14 +8,25 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 
+/// The names of sizes, each with its definition, of the function around a block; null if there are none.
+static ArrayAttr getDefinitions(Block &block) {
+  for (Operation *op = block.getParentOp(); op; op = op->getParentOp())
+    if (auto definitions = op->getAttrOfType<ArrayAttr>("graph.definitions"))
+      return definitions;
+  return {};
+}
+
 SizeOrder::SizeOrder(Block &block) {
+  ArrayAttr definitions = getDefinitions(block);
   for (Operation &binder : block) {
     auto symbol = binder.getAttrOfType<StringAttr>("binds");
     if (!symbol)
       continue;
+    llvm::SmallDenseSet<StringAttr> symbols = {symbol};
+    sym::addDefined(definitions, symbols);
     SmallVector<Operation *> &behind = users[&binder];
     for (Operation *op = binder.getNextNode(); op; op = op->getNextNode())
-      if (usesSymbols(op, {symbol}))
+      if (usesSymbols(op, symbols))
         behind.push_back(op);
   }
 }

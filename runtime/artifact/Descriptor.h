@@ -19,7 +19,7 @@
 namespace freestone::runtime {
 
 /// Incremented whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
-constexpr int64_t descriptorVersion = 10;
+constexpr int64_t descriptorVersion = 11;
 
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
@@ -107,13 +107,13 @@ struct Buffer {
   int64_t slices = 0; ///< Growing: at least 1. Output: 1 if its size depends on symbols without a bound, else 0
 };
 
-/// A relation between two slots, checked once all sizes are bound and before anything runs; depends on no RunTime
-/// symbol.
+/// A relation between two slots, checked as soon as their sizes are bound, before anything that comes after runs.
 struct Assertion {
   enum class Relation { Equal, LessEqual };
   int64_t left = -1; ///< slot of the actual value
   Relation relation = Relation::Equal;
   int64_t right = -1; ///< slot of the required value, or of the upper bound
+  int64_t after = -1; ///< the phase that binds the last RunTime symbol on which the slots depend; -1: before a run
   std::string text;   ///< names the left side: "dimension 1 of input 'mask'"
 };
 

@@ -72,6 +72,7 @@ void visitFields(auto &visit, Either<Assertion> auto &assertion) {
   visit("left", assertion.left);
   visit("relation", assertion.relation);
   visit("right", assertion.right);
+  visit("after", assertion.after);
   visit("text", assertion.text);
 }
 

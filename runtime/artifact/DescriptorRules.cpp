@@ -151,6 +151,8 @@ void Rules::checkEntry(const Entry &entry) {
   for (const Assertion &assertion : entry.assertions) {
     requireSlot(entry, assertion.left, "an assertion's left side");
     requireSlot(entry, assertion.right, "an assertion's right side");
+    require(assertion.after >= -1 && assertion.after < static_cast<int64_t>(entry.phases.size()),
+            "has an assertion after a phase that does not exist");
   }
 }
 

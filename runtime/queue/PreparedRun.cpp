@@ -1,5 +1,6 @@
 #include "runtime/queue/PreparedRun.h"
 
+#include "runtime/sizes/SizePlan.h"
 #include <algorithm>
 
 using namespace freestone::runtime;
@@ -40,6 +41,8 @@ int32_t PreparedRun::resize(freestone_run_context *context, int64_t phase, int64
   auto &run = *static_cast<PreparedRun *>(context->run);
   ++run.resizes;
   run.unsized = checkSymbol(run.entry.symbols[symbol], run.sizes[symbol], run.sizes);
+  if (run.unsized.ok())
+    run.unsized = checkAssertions(run.entry, phase, run.sizes);
   if (run.unsized.ok())
     run.unsized = run.grow();
   if (!run.unsized.ok())

@@ -78,7 +78,7 @@ Result<SizePlan> SizePlanner::planFor(std::span<const std::pair<std::string_view
 Status SizePlanner::compute(SizePlan &plan) {
   if (Status status = bindSlots(plan); !status.ok())
     return status;
-  if (Status status = checkAssertions(plan); !status.ok())
+  if (Status status = checkAssertions(entry, -1, plan.sizes); !status.ok())
     return status;
   for (const auto *tensors : {&entry.inputs, &entry.outputs})
     for (const TensorInfo &tensor : *tensors)
@@ -120,14 +120,17 @@ Status SizePlanner::bindSlots(SizePlan &plan) {
   return {Code::Mismatch, "a size of the model overflows 64 bits for " + describeSymbols(entry, plan.sizes)};
 }
 
-Status SizePlanner::checkAssertions(const SizePlan &plan) const {
+Status freestone::runtime::checkAssertions(const Entry &entry, int64_t after, std::span<const int64_t> sizes) {
   for (const Assertion &assertion : entry.assertions) {
-    int64_t actual = plan.sizes[assertion.left], expected = plan.sizes[assertion.right];
+    if (assertion.after != after)
+      continue;
+    int64_t actual = sizes[assertion.left], expected = sizes[assertion.right];
     bool isEqual = assertion.relation == Assertion::Relation::Equal;
     if (isEqual ? actual == expected : actual <= expected)
       continue;
-    return {Code::Mismatch, assertion.text + " is " + std::to_string(actual) + ", but must be " +
-                                (isEqual ? "" : "at most ") + std::to_string(expected)};
+    return {after < 0 ? Code::Mismatch : Code::RunFailed, assertion.text + " is " + std::to_string(actual) +
+                                                              ", but must be " + (isEqual ? "" : "at most ") +
+                                                              std::to_string(expected)};
   }
   return {};
 }

@@ -48,7 +48,6 @@ public:
 private:
   Status compute(SizePlan &plan);
   Status bindSlots(SizePlan &plan);
-  Status checkAssertions(const SizePlan &plan) const;
   Status checkTensor(const SizePlan &plan, const TensorInfo &tensor) const;
   Status placeBuffers(SizePlan &plan);
 
@@ -63,6 +62,10 @@ private:
   WindowPlanner windows;
   uint64_t bindCount = 0, hitCount = 0;
 };
+
+/// Checks the assertions on sizes that are bound once phase `after` has run; -1: before a run. Errors: Mismatch, or
+/// RunFailed where a run has determined them.
+Status checkAssertions(const Entry &entry, int64_t after, std::span<const int64_t> sizes);
 
 } // namespace freestone::runtime
 

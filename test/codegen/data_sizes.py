@@ -3,6 +3,9 @@
 A picture's sizes times scales of an input, rounded down in f32, decide how it is resized, padded and repeated, and the shapes of
 constants: as detection networks resize their inputs. Against numpy, at many sizes, with empty results, by one worker and by
 two; a negative size ends the run with a message that names the node. And within a loop, whose carried value grows so.
+
+Sizes that must be equal and are known only then are compared: a mismatch ends the run with a message that names the node and
+both sizes, before anything reads or writes what is beside a buffer.
 """
 
 import pathlib
@@ -81,6 +84,66 @@ def check_loop(folder, threads):
             np.testing.assert_array_equal(y, np.append(x, np.zeros(trips * int(scale), np.float32)), f"{trips} {scale}")
 
 
+def make_matched(path):
+    """y: x [n] as the matrix whose sizes are the greatest of `sizes` [2, q], and v: what is above 0 of it; z: the positions
+    of what is not 0 in a and in b, added; w: parts of these positions, so that the sum of their numbers is long, as a matrix."""
+    nodes = [
+        node("ReduceMax", ["sizes", "one"], ["greatest"], keepdims=0),
+        node("Cast", ["greatest"], ["whole"], to=INT64),
+        node("Reshape", ["x", "whole"], ["y"]),
+        node("Relu", ["y"], ["above"]),
+        node("NonZero", ["a"], ["found"]),
+        node("NonZero", ["b"], ["other"]),
+        node("Add", ["found", "other"], ["z"]),
+        # What is found, twice that, and what is found in b, each without its first element, one behind the other.
+        node("Concat", ["found", "found"], ["pair"], axis=1),
+        *(node("Slice", [source, "one", "end", "last"], [part])
+          for source, part in (("found", "p"), ("pair", "q"), ("other", "r"))),
+        node("Concat", ["p", "q", "r"], ["parts"], axis=1),
+        node("Concat", ["parts", "parts", "found"], ["all"], axis=1),
+        node("Reshape", ["all", "columns"], ["w"]),
+        node("Reshape", ["above", "flat"], ["v"]),
+    ]
+    save(path, nodes, [("x", FLOAT, ["n"]), ("sizes", FLOAT, [2, "q"]), ("a", FLOAT, ["m"]), ("b", FLOAT, ["k"])],
+         [("y", FLOAT, ["r", "c"]), ("z", INT64, [1, "f"]), ("w", INT64, ["g", 3]), ("v", FLOAT, ["n"])],
+         [constant("one", [1], np.int64), constant("end", [1 << 40], np.int64), constant("last", [-1], np.int64),
+          constant("columns", [-1, 3], np.int64), constant("flat", [-1], np.int64)])
+
+
+def check_matched(folder, threads):
+    model = freestone_runtime.Model(folder / "matched.stone", threads)
+    random = np.random.default_rng(1)
+    for rows, columns, count, lacking in ((3, 4, 5, 0), (7, 1, 2, 0), (50, 61, 3000, 0), (1, 1, 1, 0), (3, 4, 5, 1),
+                                          (3, 4, 2999, 1)):
+        x = random.standard_normal(rows * columns).astype(np.float32)
+        a = (random.permutation(2 * count) < count).astype(np.float32)
+        b = (random.permutation(3 * count) < count - lacking).astype(np.float32)
+        as_input = lambda sizes: np.array([[0, size, size - 1] for size in sizes], np.float32)
+        inputs = {"x": x, "sizes": as_input([rows, columns]), "a": a, "b": b}
+        (found,), (other,) = np.nonzero(a), np.nonzero(b)
+        if lacking:
+            refuse(model, inputs, "must be")
+            continue
+        y, z, w, v = model.run(inputs)
+        np.testing.assert_array_equal(y, x.reshape(rows, columns))
+        np.testing.assert_array_equal(v, np.maximum(x, 0))
+        np.testing.assert_array_equal(z, [found + other])
+        parts = np.concatenate([found[1:], np.concatenate([found, found])[1:], other[1:]])
+        np.testing.assert_array_equal(w, np.concatenate([parts, parts, found]).reshape(-1, 3))
+        for sizes in ([rows, columns + 1], [rows + 3000, columns], [0, columns], [1 << 20, 1 << 20]):
+            refuse(model, inputs | {"sizes": as_input(sizes)}, "node 'y': numbers of elements before and after a reshape")
+        model.run(inputs)
+
+
+def refuse(model, inputs, text):
+    try:
+        model.run(inputs)
+    except Exception as error:  # the runtime's errors are of no type of their own
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"not refused: {text}")
+
+
 def expected(x, scales):
     sizes = np.floor(np.array(x.shape[2:], np.float32) * scales).astype(np.int64)
     height, width = sizes
@@ -104,11 +167,14 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     make(folder / "m.onnx")
     freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone")
+    make_matched(folder / "matched.onnx")
+    freestone_runtime.compile_model(folder / "matched.onnx", folder / "matched.stone")
     make_loop(folder / "loop.onnx")
     freestone_runtime.compile_model(folder / "loop.onnx", folder / "loop.stone")
     random = np.random.default_rng(0)
     for threads in (1, 2):
         check_loop(folder, threads)
+        check_matched(folder, threads)
         model = freestone_runtime.Model(folder / "m.stone", threads)
         for sizes in SIZES:
             for scales in SCALES:
@@ -117,12 +183,7 @@ def main():
                 height, width = np.array(sizes) * scales
                 if height**2 * width * (height + 2 * width) < 1e6:
                     check(model, x, scales)
-        try:
-            model.run({"x": x, "scales": np.array([-1, 1], np.float32)})
-        except Exception as error:  # the runtime's errors are of no type of their own
-            assert "a size is negative" in str(error), error
-        else:
-            raise AssertionError("a negative size is not refused")
+        refuse(model, {"x": x, "scales": np.array([-1, 1], np.float32)}, "a size is negative")
         check(model, x, np.ones(2, np.float32))
     print("sizes from data are right")
 

@@ -78,7 +78,7 @@ Descriptor test::describeLookup() {
                  {"index", DType::i64, ValueKind::Tensor, {"m"}, {1}, 1}};
   main.outputs = {{"y", DType::f32, ValueKind::Tensor, {"m"}, {1}, 2}};
   main.buffers = {bufferOf(BufferKind::Input, 2), bufferOf(BufferKind::Input, 3), bufferOf(BufferKind::Output, 4)};
-  main.assertions = {{1, Assertion::Relation::LessEqual, 0, "the length of 'index'"}};
+  main.assertions = {{1, Assertion::Relation::LessEqual, 0, -1, "the length of 'index'"}};
   main.phases = {{"lookup", "p0", {0, 1, 2}}};
   main.scratchSlot = 5;
   Descriptor descriptor = describe("lookup", main);

@@ -14,6 +14,29 @@ func.func @computed(%x: !graph.tensor<[n, 4], f32>) -> !graph.tensor<[4*n], f32>
   return %1 : !graph.tensor<[4*n], f32>
 }
 
+// What is computed before the sizes of its reshape are known is copied behind what binds them.
+// CHECK-LABEL: func.func @sized_later
+// CHECK:         %[[SUM:.*]] = tile.compute [n, 4]
+// CHECK:         tile.opaque [1]
+// CHECK:         %[[FLAT:.*]] = graph.reshape %[[SUM]]
+// CHECK-NEXT:    %[[COPY:.*]] = tile.compute [twice] [parallel] ins(%[[FLAT]]
+// CHECK:         return %[[COPY]]
+func.func @sized_later(%x: !graph.tensor<[n, 4], f32>, %s: !graph.tensor<[], i64>) -> !graph.tensor<[twice], f32>
+    attributes {graph.definitions = [["twice", #sym.expr<2*k>]]} {
+  %0 = tile.compute [n, 4] [parallel, parallel] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[n, 4], f32>) -> !graph.tensor<[n, 4], f32>
+  %1 = tile.opaque [1] ins(%s) attributes {binds = "k"} {
+  ^bb0(%i: index, %from: memref<?xi64>, %to: memref<?xi64>):
+    %k = memref.load %from[%i] : memref<?xi64>
+    memref.store %k, %to[%i] : memref<?xi64>
+    tile.yield
+  } : (!graph.tensor<[], i64>) -> !graph.tensor<[], i64>
+  %2 = graph.reshape %0 : !graph.tensor<[n, 4], f32> -> !graph.tensor<[twice], f32>
+  return %2 : !graph.tensor<[twice], f32>
+}
+
 // If two results alias, the second is copied.
 // CHECK-LABEL: func.func @twice
 // CHECK:         %[[FIRST:.*]] = tile.compute [n, 4]

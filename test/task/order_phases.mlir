@@ -181,6 +181,24 @@ task.program @binding symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>, #task.sym
   }
 }
 
+// So does a size that is defined by what one binds.
+// CHECK-LABEL: task.program @defining
+// CHECK:         task.phase "find" after all [] same [] binds "k"
+// CHECK:         task.phase "half" after all [0] same []
+!half = !graph.tensor<[half], f32>
+task.program @defining symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>, #task.symbol<"k" runtime 1, 0 in [0, 100] bound #sym.expr<n>>]
+    define [["half", #sym.expr<k floordiv 2>]] {
+  %x = task.buffer input "x" : !v
+  %count = task.buffer arena : !one
+  %y = task.buffer output "y" : !half
+  task.phase "find" after all [] same [] binds "k" {
+    task.space @find(%x) to (%count) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!one)
+  }
+  task.phase "half" after all [] same [] {
+    task.space @p(%x) to (%y) sizes [half] tiles half ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!half)
+  }
+}
+
 // A size that is known before a loop lets workers go on with its next iteration; in one that determines a size, each
 // iteration comes after all of the one before.
 // CHECK-LABEL: task.program @binding_loops

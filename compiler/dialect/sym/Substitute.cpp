@@ -2,6 +2,7 @@
 #include "compiler/dialect/sym/ExprStorage.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace freestone::sym;
@@ -95,4 +96,15 @@ Type freestone::sym::substituteSymbols(Type type, Replacement replacement) {
 
 Attribute freestone::sym::substituteSymbols(Attribute attribute, Replacement replacement) {
   return makeReplacer(replacement).replace(attribute);
+}
+
+void freestone::sym::addDefined(ArrayAttr definitions, llvm::SmallDenseSet<StringAttr> &symbols) {
+  if (!definitions || symbols.empty())
+    return;
+  for (auto definition : definitions.getAsRange<ArrayAttr>()) {
+    llvm::SetVector<StringAttr> used;
+    cast<ExprAttr>(definition[1]).getExpr().collectSymbols(used);
+    if (llvm::any_of(used, [&](StringAttr symbol) { return symbols.contains(symbol); }))
+      symbols.insert(cast<StringAttr>(definition[0]));
+  }
 }

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/sym/Expr.h"
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace freestone::sym {
 
@@ -14,6 +15,10 @@ void substituteSymbols(mlir::Operation *root, llvm::function_ref<std::optional<E
 mlir::Type substituteSymbols(mlir::Type type, llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);
 mlir::Attribute substituteSymbols(mlir::Attribute attribute,
                                   llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);
+
+/// Adds the symbols that definitions ([name, size], each by symbols defined before it) derive from some of these; none
+/// for a null list.
+void addDefined(mlir::ArrayAttr definitions, llvm::SmallDenseSet<mlir::StringAttr> &symbols);
 
 } // namespace freestone::sym
 

@@ -107,7 +107,7 @@ void topKNode(Node &node) {
   if (node.opset() < 10)
     k = Shape{node.builder().size(node.integer("k"))};
   else
-    k = node.sizesInput(1);
+    k = node.extentsInput(1);
   if (!x || !k)
     return;
   std::optional<int64_t> axis = node.normalize(node.integer("axis", -1), x.rank());

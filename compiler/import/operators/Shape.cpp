@@ -63,7 +63,13 @@ std::optional<Shape> resolveReshape(Node &node, Tensor x, Shape target, bool kee
       node.reject("-1 beside a size of 0 has no meaning");
       return std::nullopt;
     }
-    target[*inferred] = exact ? *exact : builder.sizeFacts().simplify(Expr::floorDiv(total, known));
+    // The long quotient of what was not proved to be one would be multiplied out.
+    auto name = [&](StringRef stem, Expr size) {
+      return SizeFacts::isShort(size) ? builder.sizeFacts().simplify(size)
+                                      : builder.define(stem, size, sym::Interval::size());
+    };
+    auto quotient = [&] { return Expr::floorDiv(name("total", total), name("known", known)); };
+    target[*inferred] = exact ? *exact : name("inferred", quotient());
   }
   for (Expr size : target)
     if (builder.sizeFacts().interval(size).hi < 0) {
@@ -79,7 +85,7 @@ Tensor reshapeNode(Node &node) {
   if (node.opset() < 5) {
     for (int64_t size : node.integers("shape"))
       target.push_back(node.builder().size(size));
-  } else if (std::optional<Shape> sizes = node.sizesInput(1)) {
+  } else if (std::optional<Shape> sizes = node.extentsInput(1)) {
     target = *sizes;
   } else {
     return {};

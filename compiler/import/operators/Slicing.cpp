@@ -84,8 +84,8 @@ Tensor sliceNode(Node &node) {
     ends = builder.sizes(node.integers("ends"));
     axes = node.integers("axes");
   } else {
-    starts = node.sizesInput(1);
-    ends = node.sizesInput(2);
+    starts = node.extentsInput(1);
+    ends = node.extentsInput(2);
     std::optional<Shape> axisValues = node.has(3) ? node.sizesInput(3) : std::optional(Shape());
     std::optional<Shape> stepValues = node.has(4) ? node.sizesInput(4) : std::optional(Shape());
     if (!starts || !ends || !axisValues || !stepValues)
@@ -131,7 +131,7 @@ std::optional<Shape> partSizes(Node &node, Expr extent) {
   if (node.opset() < 13 && node.hasAttribute("split"))
     return builder.sizes(node.integers("split"));
   if (node.has(1))
-    return node.sizesInput(1);
+    return node.extentsInput(1);
   int64_t count = node.integer("num_outputs", node.outputCount());
   if (count < 1) {
     node.reject("num_outputs must be positive");
