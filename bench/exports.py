@@ -1,7 +1,8 @@
 """Models as torch.onnx.export writes them, for inputs of any size: exports.py [MODEL …] [--out FILE] [--seconds S].
 
-For each model of torch_models.py, exported with all the sizes in which its inputs differ left open, and compiled once:
-- *distance*: of results of five inputs from ONNX Runtime's, the largest, of the largest magnitude;
+For each model of torch_models.py, exported with all the sizes in which its inputs differ left open (detection networks by
+dynamo=False), and compiled once:
+- *distance*: of results of five inputs from ONNX Runtime's, the largest, of a result's largest magnitude;
 - *compile*: seconds of a cold compilation;
 - *ratio*: the CPU time of one thread, of ONNX Runtime's, in turns, for each input.
 An input that ONNX Runtime refuses is left out (`-`): the exporter has bound a size. Whatever can't be exported, compiled or run,
@@ -31,6 +32,11 @@ LIMIT = 1e-4
 
 def export(name, path):
     """Writes the model; returns its inputs."""
+    if name in torch_models.DETECTIONS:
+        module, inputs = torch_models.make_detection(name)
+        torch.onnx.export(module.eval(), (inputs[0],), str(path), dynamo=False, opset_version=17, input_names=["x"],
+                          dynamic_axes={"x": {2: "height", 3: "width"}})
+        return [x.numpy() for x in inputs]
     module, inputs = torch_models.make(name)
     open_sizes = {axis: torch.export.Dim.DYNAMIC for axis in torch_models.dynamic_axes(name)}
     torch.onnx.export(module.eval(), (inputs[0],), str(path), dynamo=True, external_data=False, verbose=False,
@@ -52,14 +58,14 @@ def compare(path, artifact, inputs, seconds):
     for x in inputs:
         feeds = {"x": x}
         try:
-            expected = peer.run(None, feeds)[0]
+            expected = peer.run(None, feeds)
         except Exception:  # ONNX Runtime's errors have no type of their own
             ratios.append(None)
             continue
-        found = model.run(feeds)[0]
-        if found.shape != expected.shape:
-            raise ValueError(f"of an input {x.shape} the result is {found.shape}, not {expected.shape}")
-        distance = max(distance, float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-30)))
+        for result, right in zip(model.run(feeds), expected, strict=True):
+            if result.shape != right.shape:
+                raise ValueError(f"of an input {x.shape} a result is {result.shape}, not {right.shape}")
+            distance = max(distance, float(np.abs(result - right).max(initial=0) / max(np.abs(right).max(initial=0), 1e-30)))
         own, peers = measure([lambda: model.run(feeds), lambda: peer.run(None, feeds)], seconds)
         ratios.append(own / peers)
     model.close()
@@ -94,19 +100,20 @@ def print_row(row):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = [*torch_models.NAMES, *torch_models.DETECTIONS]
     parser.add_argument("models", nargs="*", metavar="MODEL",
-                        help=f"of {', '.join(torch_models.NAMES)}; default: all of these; or timm/NAME of the package timm")
+                        help=f"of {', '.join(names)}; default: all of these; or timm/NAME of the package timm")
     parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="where rows are kept")
     parser.add_argument("--seconds", type=float, default=0.5, help="for the turns of one input")
     arguments = parser.parse_args()
-    if unknown := [name for name in arguments.models if name not in torch_models.NAMES and not torch_models.is_of_timm(name)]:
+    if unknown := [name for name in arguments.models if name not in names and not torch_models.is_of_timm(name)]:
         parser.error(f"no model '{unknown[0]}'")
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)
     rows = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else []
     print("| model | distance | compile, s | of ONNX Runtime's time |\n|---|---|---|---|")
-    for name in arguments.models or torch_models.NAMES:
+    for name in arguments.models or names:
         row = next((row for row in rows if row["model"] == name), None)
         if not row:
             with tempfile.TemporaryDirectory() as folder:

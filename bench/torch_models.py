@@ -15,6 +15,9 @@ PICTURES = """alexnet convnext_tiny densenet121 efficientnet_b0 efficientnet_v2_
 FIXED_PICTURES = ["maxvit_t", "vit_b_16"]
 SEGMENTATIONS = ["deeplabv3_mobilenet_v3_large", "fcn_resnet50", "lraspp_mobilenet_v3_large"]
 VIDEOS = ["mc3_18", "r2plus1d_18", "r3d_18", "s3d"]
+#: Torchvision's detection networks, which are none of NAMES: torch.export refuses them, and one picture has several results.
+DETECTIONS = """fasterrcnn_mobilenet_v3_large_fpn fasterrcnn_resnet50_fpn fcos_resnet50_fpn keypointrcnn_resnet50_fpn
+    maskrcnn_resnet50_fpn retinanet_resnet50_fpn ssdlite320_mobilenet_v3_large""".split()
 
 _SMALL = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, vocab_size=100)
 _NO_DROPOUT = dict(hidden_dropout_prob=0, attention_probs_dropout_prob=0)
@@ -185,6 +188,47 @@ def _make_vision(name):
                                                                  (2, (265, 335)))]
     return module, [torch.randn(n, 3, *size) for n, size in ((4, (97, 128)), (5, (110, 83)), (6, (81, 100)), (7, (124, 95)),
                                                              (2, (88, 77)))]
+
+
+def make_detection(name):
+    """A detection network whose scores are apart, so that rounding does not decide which boxes it keeps, and five pictures of
+    one batch."""
+    from torchvision.models import detection
+
+    torch.manual_seed(0)
+    options = {} if name.startswith("ssd") else dict(min_size=160, max_size=256)
+    if "rcnn" in name:
+        options |= dict(box_score_thresh=0.0, box_nms_thresh=0.3, box_detections_per_img=20)
+    module = getattr(detection, name)(weights=None, weights_backbone=None, **options)
+    sizes = ((200, 240), (160, 256), (97, 333), (130, 110), (321, 177))
+    squares = [torch.rand(1, 3, height // 16 + 1, width // 16 + 1) for height, width in sizes]
+    pictures = [nn.functional.interpolate(colours, scale_factor=16)[:, :, :height, :width]
+                + 0.3 * torch.rand(1, 3, height, width) for colours, (height, width) in zip(squares, sizes)]
+    if "rcnn" in name:
+        _spread(module.eval(), pictures[0])
+        for regression in (module.rpn.head.bbox_pred, module.roi_heads.box_predictor.bbox_pred):
+            regression.weight.data *= 0.1
+    return module, pictures
+
+
+def _spread(module, picture):
+    """Scales the weights of a detection network so that results of its layers have a standard deviation of 1 (Mishkin and
+    Matas, "All you need is a good init", ICLR 2016)."""
+
+    def scale(layer, _, result):
+        deviation = result.std()
+        if not deviation > 0:
+            return result
+        for parameter in layer.parameters():
+            parameter.data /= deviation
+        return result / deviation
+
+    layers = [layer for layer in module.modules() if isinstance(layer, (nn.Conv2d, nn.Linear))]
+    hooks = [layer.register_forward_hook(scale) for layer in layers]
+    with torch.no_grad():
+        module([picture[0]])
+    for hook in hooks:
+        hook.remove()
 
 
 def dynamic_axes(name):

@@ -135,6 +135,39 @@ def check_matched(folder, threads):
         model.run(inputs)
 
 
+def make_parts(path):
+    """p and q: x [n] split into as many elements as the greatest of `sizes` [2, q] say; best and places: the first number of
+    x's greatest elements; middle: x from the first number to the second one."""
+    nodes = [
+        node("ReduceMax", ["sizes", "one"], ["greatest"], keepdims=0),
+        node("Cast", ["greatest"], ["whole"], to=INT64),
+        node("Slice", ["whole", "zero", "one"], ["first"]),
+        node("Slice", ["whole", "one", "two"], ["second"]),
+        node("Split", ["x", "whole"], ["p", "q"], axis=0),
+        node("TopK", ["x", "first"], ["best", "places"]),
+        node("Slice", ["x", "first", "second"], ["middle"]),
+    ]
+    save(path, nodes, [("x", FLOAT, ["n"]), ("sizes", FLOAT, [2, "q"])],
+         [("p", FLOAT, ["a"]), ("q", FLOAT, ["b"]), ("best", FLOAT, ["c"]), ("places", INT64, ["c"]), ("middle", FLOAT, ["d"])],
+         [constant(name, [number], np.int64) for name, number in (("zero", 0), ("one", 1), ("two", 2))])
+
+
+def check_parts(folder, threads):
+    model = freestone_runtime.Model(folder / "parts.stone", threads)
+    random = np.random.default_rng(2)
+    as_input = lambda sizes: np.array([[0, size, size - 1] for size in sizes], np.float32)
+    for first, second in ((3, 5), (0, 4), (4, 0), (1, 2000), (1000, 1001)):
+        x = random.permutation(first + second).astype(np.float32)
+        p, q, best, places, middle = model.run({"x": x, "sizes": as_input([first, second])})
+        np.testing.assert_array_equal(p, x[:first])
+        np.testing.assert_array_equal(q, x[first:])
+        np.testing.assert_array_equal(places, np.argsort(-x)[:first])
+        np.testing.assert_array_equal(best, x[places])
+        np.testing.assert_array_equal(middle, x[first:second])
+        refuse(model, {"x": x, "sizes": as_input([first, second + 1])}, "the sum of the parts")
+        refuse(model, {"x": x, "sizes": as_input([first + 5000, second])}, "must be")
+
+
 def refuse(model, inputs, text):
     try:
         model.run(inputs)
@@ -169,12 +202,15 @@ def main():
     freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone")
     make_matched(folder / "matched.onnx")
     freestone_runtime.compile_model(folder / "matched.onnx", folder / "matched.stone")
+    make_parts(folder / "parts.onnx")
+    freestone_runtime.compile_model(folder / "parts.onnx", folder / "parts.stone")
     make_loop(folder / "loop.onnx")
     freestone_runtime.compile_model(folder / "loop.onnx", folder / "loop.stone")
     random = np.random.default_rng(0)
     for threads in (1, 2):
         check_loop(folder, threads)
         check_matched(folder, threads)
+        check_parts(folder, threads)
         model = freestone_runtime.Model(folder / "m.stone", threads)
         for sizes in SIZES:
             for scales in SCALES:
