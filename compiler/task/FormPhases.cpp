@@ -5,6 +5,7 @@
 #include "compiler/task/PhaseFormer.h"
 #include "compiler/task/TileTimes.h"
 #include "compiler/task/ValueMemory.h"
+#include "compiler/task/VerifySizes.h"
 #include "compiler/task/VerifyState.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/HoistWeights.h"
@@ -65,7 +66,7 @@ LogicalResult PhaseFormer::form() {
   setRuntimeSymbols();
   if (ArrayAttr definitions = namedSizes.getDefinitions())
     program.setDefinitionsAttr(definitions);
-  return success();
+  return verifySizes(program);
 }
 
 BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Location location) {

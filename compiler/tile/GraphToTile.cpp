@@ -111,7 +111,8 @@ LogicalResult GraphToTile::lowerOperators() {
   return success();
 }
 
-/// Computes contain splats as values of their bodies; other users need them in memory.
+/// Computes contain splats as values of their bodies; other users need them in memory. Folding has moved constants to the
+/// beginning; what binds the symbols of their sizes is before their first user.
 void GraphToTile::materializeSplats() {
   OpBuilder builder(&getContext());
   for (auto constant : llvm::make_early_inc_range(getOperation().getBody().front().getOps<graph::ConstantOp>())) {
@@ -122,7 +123,12 @@ void GraphToTile::materializeSplats() {
     }
     if (!constant.isSplat() || !only.empty())
       continue;
-    builder.setInsertionPointAfter(constant);
+    Block *block = constant->getBlock();
+    Operation *first = block->getTerminator();
+    for (Operation *user : tensor.getUsers())
+      if (Operation *op = block->findAncestorOpInBlock(*user); op->isBeforeInBlock(first))
+        first = op;
+    builder.setInsertionPoint(first);
     Value filled = createFilled(builder, tensor);
     tensor.replaceAllUsesWith(filled);
     constant.erase();

@@ -200,6 +200,18 @@ func.func @countTo(%x: !graph.tensor<[], i64>) -> !graph.tensor<[k], i64> {
   return %y : !graph.tensor<[k], i64>
 }
 
+// A splat in memory is made before its first user, behind what binds its size.
+// CHECK-LABEL: func.func @splatOfData
+// CHECK:         tile.opaque [1] ins(%arg0) attributes {binds = "k"}
+// CHECK:         %[[SEVENS:.*]] = tile.compute [k] [parallel] {
+// CHECK:         return %[[SEVENS]]
+func.func @splatOfData(%x: !graph.tensor<[], i64>) -> !graph.tensor<[k], i64> {
+  %sevens = graph.constant dense<7> : tensor<i64> -> !graph.tensor<[k], i64>
+  %y = graph.count_to %x : !graph.tensor<[], i64> -> !graph.tensor<[k], i64>
+  %z = graph.reshape %y : !graph.tensor<[k], i64> -> !graph.tensor<[k, 1], i64>
+  return %sevens : !graph.tensor<[k], i64>
+}
+
 // A tile is one class of a batch; all but the first result are scratch.
 // CHECK-LABEL: func.func @suppress
 // CHECK:         %[[KEPT:.*]]:8 = tile.opaque [b*c] ins(%arg0, %arg1, %arg2, %arg3, %arg4)
