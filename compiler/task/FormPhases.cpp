@@ -75,7 +75,8 @@ BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Loca
   if (kind == BufferKind::arena)
     type = runTimeSizes.getGreatest(type);
   IntegerAttr slices;
-  if (runTimeSizes.isUnlimited(cast<graph::TensorType>(type))) {
+  // A size may be limited by one that has no limit.
+  if (runTimeSizes.isUnlimited(runTimeSizes.getGreatest(type))) {
     slices = builder.getI64IntegerAttr(1);
     kind = kind == BufferKind::arena ? BufferKind::growing : kind;
   }

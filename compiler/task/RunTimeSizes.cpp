@@ -23,18 +23,6 @@ RunTimeSizes::RunTimeSizes(ArrayRef<Attribute> symbols, ArrayAttr definitions) :
     auto parts = cast<ArrayAttr>(definition);
     define(cast<StringAttr>(parts[0]), cast<sym::ExprAttr>(parts[1]).getExpr());
   }
-  // A limit that has none is none: before the run, nothing has memory for it.
-  auto isNew = [&](StringRef name, sym::Expr limit) {
-    return !unlimited.contains(name) && isUnlimited(getGreatest(limit));
-  };
-  for (bool changes = true; changes;) {
-    changes = false;
-    for (const auto &range : ranges)
-      if (isNew(range.getKey(), range.getValue().greatest)) {
-        unlimited.insert(range.getKey());
-        changes = true;
-      }
-  }
 }
 
 void RunTimeSizes::define(StringRef name, sym::Expr size) {

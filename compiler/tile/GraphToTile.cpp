@@ -111,8 +111,8 @@ LogicalResult GraphToTile::lowerOperators() {
   return success();
 }
 
-/// Computes contain splats as values of their bodies; other users need them in memory. Folding has moved constants to the
-/// beginning; what binds the symbols of their sizes is before their first user.
+/// Computes contain splats as values of their bodies; other users need them in memory. Folding has moved constants to
+/// the beginning; what binds the symbols of their sizes is before their first user.
 void GraphToTile::materializeSplats() {
   OpBuilder builder(&getContext());
   for (auto constant : llvm::make_early_inc_range(getOperation().getBody().front().getOps<graph::ConstantOp>())) {

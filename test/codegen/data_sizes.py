@@ -137,7 +137,8 @@ def check_matched(folder, threads):
 
 def make_parts(path):
     """p and q: x [n] split into as many elements as the greatest of `sizes` [2, q] say; best and places: the first number of
-    x's greatest elements; middle: x from the first number to the second one; levels: ones and twos, as many as the numbers say."""
+    x's greatest elements; middle: x from the first number to the second one; levels: ones and twos, as many as the numbers say; above: the places of the twos, which are
+    limited by the size of what has no limit."""
     nodes = [
         node("ReduceMax", ["sizes", "one"], ["greatest"], keepdims=0),
         node("Cast", ["greatest"], ["whole"], to=INT64),
@@ -151,10 +152,12 @@ def make_parts(path):
         *(node("ConstantOfShape", [count], [name], value=helper.make_tensor(name, INT64, [1], [number]))
           for count, name, number in (("first", "ones", 1), ("twice", "twos", 2))),
         node("Concat", ["ones", "twos"], ["levels"], axis=0),
+        node("Greater", ["levels", "one"], ["are_twos"]),
+        node("NonZero", ["are_twos"], ["above"]),
     ]
     save(path, nodes, [("x", FLOAT, ["n"]), ("sizes", FLOAT, [2, "q"])],
          [("p", FLOAT, ["a"]), ("q", FLOAT, ["b"]), ("best", FLOAT, ["c"]), ("places", INT64, ["c"]), ("middle", FLOAT, ["d"]),
-          ("levels", INT64, ["e"])],
+          ("levels", INT64, ["e"]), ("above", INT64, [1, "f"])],
          [constant(name, [number], np.int64) for name, number in (("zero", 0), ("one", 1), ("two", 2))])
 
 
@@ -164,13 +167,14 @@ def check_parts(folder, threads):
     as_input = lambda sizes: np.array([[0, size, size - 1] for size in sizes], np.float32)
     for first, second in ((3, 5), (0, 4), (4, 0), (1, 2000), (1000, 1001)):
         x = random.permutation(first + second).astype(np.float32)
-        p, q, best, places, middle, levels = model.run({"x": x, "sizes": as_input([first, second])})
+        p, q, best, places, middle, levels, above = model.run({"x": x, "sizes": as_input([first, second])})
         np.testing.assert_array_equal(p, x[:first])
         np.testing.assert_array_equal(q, x[first:])
         np.testing.assert_array_equal(places, np.argsort(-x)[:first])
         np.testing.assert_array_equal(best, x[places])
         np.testing.assert_array_equal(middle, x[first:second])
         np.testing.assert_array_equal(levels, np.repeat([1, 2], [first, 2 * second]))
+        np.testing.assert_array_equal(above, np.nonzero(levels > 1))
         refuse(model, {"x": x, "sizes": as_input([first, second + 1])}, "the sum of the parts")
         refuse(model, {"x": x, "sizes": as_input([first + 5000, second])}, "must be")
 
