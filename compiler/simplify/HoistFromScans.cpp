@@ -226,7 +226,8 @@ struct HoistFromScans : impl::HoistFromScansBase<HoistFromScans> {
   using HoistFromScansBase::HoistFromScansBase;
 
   void runOnOperation() override {
-    if (!enable)
+    // What is computed again in an iteration takes its memory alone, and has the bits that it had.
+    if (!enable || getOperation()->hasAttr("graph.recompute"))
       return;
     // Inner scans first: what depends on the slices of the outer one alone leaves both.
     SmallVector<ScanOp> scans;

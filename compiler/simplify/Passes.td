@@ -102,7 +102,8 @@ def HoistFromScans : Pass<"graph-hoist-from-scans", "::mlir::func::FuncOp"> {
   let description = [{
     In: any graph. Out: the same graph, in which contractions of slices and of values from outside of the scan, and of
     what elementwise operators and those that change shapes make of these, come before it: one product of all slices,
-    which it goes along. `graph.scan_products` counts them.
+    which it goes along. `graph.scan_products` counts them. Functions that are asked to compute values again
+    (`graph.recompute`) stay as they are.
     ```mlir
     %last = graph.scan carry %h : !graph.tensor<[b, 8], f32> over %x : !graph.tensor<[t, b, 4], f32> {
     ^bb0(%state: !graph.tensor<[b, 8], f32>, %slice: !graph.tensor<[b, 4], f32>):

@@ -85,3 +85,18 @@ func.func @nested(%x: !graph.tensor<[t, s, b, 4], f32>, %h: !h, %w: !w) -> !h {
   } -> !h
   return %last : !h
 }
+
+// What is computed again stays in its iteration.
+// CHECK-LABEL: func.func @again
+// CHECK-NOT:     graph.scan_products
+// CHECK:         graph.scan carry %arg1 : !graph.tensor<[b, 8], f32> over %arg0 : !graph.tensor<[t, b, 4], f32>
+// CHECK:           graph.contract
+func.func @again(%x: !x, %h: !h, %w: !w) -> !h attributes {graph.recompute = {policy = "blocks", losses = array<i64: 0>}} {
+  %last = graph.scan carry %h : !h over %x : !x {
+  ^bb0(%state: !h, %slice: !slice):
+    %0 = graph.contract %slice, %w batch [] x [] contract [1] x [0] : !slice, !w
+    %1 = graph.binary add %state, %0 : !h
+    graph.yield %1 : !h
+  } -> !h
+  return %last : !h
+}

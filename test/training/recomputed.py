@@ -1,7 +1,7 @@
 """What --recompute computes again has the same bits: recomputed.py FREESTONE FOLDER.
 
-An LSTM in both directions with peepholes, a GRU of either kind, and a scan within a scan with a branch in it. Each is
-trained with what its iterations computed kept and computed again, on one worker and more: losses and trained weights are
+An LSTM in both directions with peepholes, a wide one, a GRU of either kind, and a scan within a scan with a branch in it.
+Each is trained with what its iterations computed kept and computed again, on one worker and more: losses and trained weights are
 equal bit for bit, the losses fall.
 """
 
@@ -13,21 +13,21 @@ from onnx import TensorProto, helper, numpy_helper
 
 from command import Command
 
-STEPS, INNER, WIDTH, HIDDEN, BATCH = 11, 3, 6, 8, 16
+STEPS, INNER, WIDTH, HIDDEN, WIDE, BATCH = 11, 3, 6, 8, 128, 16
 info, node = helper.make_tensor_value_info, helper.make_node
 
 
-def recurrent(random, op, directions, **attributes):
-    """Nodes from "steps" [t, n, INNER * WIDTH] to "features" [n, directions * HIDDEN], and weights."""
+def recurrent(random, op, directions, hidden=HIDDEN, **attributes):
+    """Nodes from "steps" [t, n, INNER * WIDTH] to "features" [n, directions * hidden], and weights."""
     gates = {"LSTM": 4, "GRU": 3}[op]
     draw = lambda *shape: (random.standard_normal(shape) / 3).astype(np.float32)
-    weights = {"w": draw(directions, gates * HIDDEN, INNER * WIDTH), "r": draw(directions, gates * HIDDEN, HIDDEN), "b": draw(directions, 2 * gates * HIDDEN)}
+    weights = {"w": draw(directions, gates * hidden, INNER * WIDTH), "r": draw(directions, gates * hidden, hidden), "b": draw(directions, 2 * gates * hidden)}
     inputs = ["steps", "w", "r", "b"]
     if op == "LSTM":
-        weights["p"] = draw(directions, 3 * HIDDEN)
+        weights["p"] = draw(directions, 3 * hidden)
         inputs += ["", "", "", "p"]
     direction = "bidirectional" if directions == 2 else "reverse"
-    nodes = [node(op, inputs, ["", "last"], hidden_size=HIDDEN, direction=direction, **attributes), node("Transpose", ["last"], ["turned"], perm=[1, 0, 2]),
+    nodes = [node(op, inputs, ["", "last"], hidden_size=hidden, direction=direction, **attributes), node("Transpose", ["last"], ["turned"], perm=[1, 0, 2]),
              node("Reshape", ["turned", "flat"], ["features"])]
     return nodes, {**weights, "flat": np.int64([0, -1])}
 
@@ -63,7 +63,8 @@ def main():
     x = random.standard_normal((4 * BATCH, STEPS, INNER * WIDTH)).astype(np.float32)
     np.savez(tool.folder / "data.npz", x=x, y=(x.mean(1) @ random.standard_normal((INNER * WIDTH, 3))).argmax(1))
     common = ["--data", "data.npz", "--labels", "y", "--optimizer", "adamw", "--lr", 0.02, "--batch", BATCH, "--no-shuffle", "--epochs", 3]
-    models = {"lstm": (*recurrent(random, "LSTM", 2), 2 * HIDDEN), "gru": (*recurrent(random, "GRU", 1, linear_before_reset=0), HIDDEN),
+    models = {"lstm": (*recurrent(random, "LSTM", 2), 2 * HIDDEN), "wide lstm": (*recurrent(random, "LSTM", 1, WIDE), WIDE),
+              "gru": (*recurrent(random, "GRU", 1, linear_before_reset=0), HIDDEN),
               "gru, linear before reset": (*recurrent(random, "GRU", 2, linear_before_reset=1), 2 * HIDDEN),
               "nested scans": (*nested(random), WIDTH)}
     for name, model in models.items():
