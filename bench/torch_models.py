@@ -199,13 +199,22 @@ def make_detection(name):
     options = {} if name.startswith("ssd") else dict(min_size=160, max_size=256)
     if "rcnn" in name:
         options |= dict(box_score_thresh=0.0, box_nms_thresh=0.3, box_detections_per_img=20)
+    else:
+        options |= dict(score_thresh=0.0, nms_thresh=0.3, detections_per_img=10)
     module = getattr(detection, name)(weights=None, weights_backbone=None, **options)
     sizes = ((200, 240), (160, 256), (97, 333), (130, 110), (321, 177))
     squares = [torch.rand(1, 3, height // 16 + 1, width // 16 + 1) for height, width in sizes]
     pictures = [nn.functional.interpolate(colours, scale_factor=16)[:, :, :height, :width]
                 + 0.3 * torch.rand(1, 3, height, width) for colours, (height, width) in zip(squares, sizes)]
+    module.eval()
+    if name.startswith("fcos"):  # its norms divide by the deviations of few pixels
+        module.head.classification_head.cls_logits.weight.data *= 20
+    else:
+        _spread(module, pictures[0])
+    if name.startswith("retinanet"):  # scores of 0 and of 1 would be equal
+        module.head.classification_head.cls_logits.weight.data *= 0.2
+        module.head.classification_head.cls_logits.bias.data.zero_()
     if "rcnn" in name:
-        _spread(module.eval(), pictures[0])
         for regression in (module.rpn.head.bbox_pred, module.roi_heads.box_predictor.bbox_pred):
             regression.weight.data *= 0.1
     return module, pictures
