@@ -1,10 +1,10 @@
 #include "compiler/tile/Passes.h"
 
 #include "compiler/plan/Classify.h"
-#include "compiler/plan/ConvolutionForm.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/FactorSums.h"
+#include "compiler/tile/InliningCost.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -31,7 +31,6 @@ private:
   bool visit(ComputeOp consumer);
   bool inlineInto(ComputeOp consumer, unsigned input);
   bool inlineTables(ComputeOp consumer);
-  bool isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer);
   bool permuteProducer(ComputeOp copy);
   bool permuteSum(ComputeOp copy);
   bool takeProducersShape(ComputeOp consumer);
@@ -45,7 +44,7 @@ private:
   }
 
   sym::Bounds sizes;
-  TypicalSizes typicalSizes;
+  InliningCost cost;
   /// True while copies are inlined into consumers as index maps, before all other inlining.
   bool settlesCopies = false;
   int64_t inlined, permuted, factored, factoredSums;
@@ -72,146 +71,9 @@ bool isLinear(ComputeOp op, unsigned input) {
   return llvm::all_of(getIndices(op, input), [](Expr index) { return index.asSymbol() || index.isConstant(); });
 }
 
-bool isSumOfProducts(ComputeOp op) { return getContractionDims(op).has_value(); }
-
-/// A cheap map of tensors that other computes read as well: recomputing it for its one consumer is cheaper than storing
-/// it beside them.
-bool isCheapViewOfKept(ComputeOp op) {
-  if (op.getInputs().empty() || !op.getReads().empty() || !op->hasOneUse() || op.getNumResults() != 1)
-    return false;
-  return llvm::none_of(op.getInputs(), [](Value input) { return input.hasOneUse(); }) && getBodyCost(op) <= cheapBody;
-}
-
-/// A map over the result of a contraction: an epilogue, computed before the elements leave the registers.
-bool isEpilogue(ComputeOp op) {
-  for (unsigned input = 0; input < op.getInputs().size(); ++input) {
-    std::optional<ProducedTensor> producer = getProducer(op.getInputs()[input]);
-    if (producer && isSumOfProducts(producer->op) && isReadAtParallelLoops(op, input))
-      return true;
-  }
-  return false;
-}
-
-/// A map of a convolution's result whose only consumer pools it: inlined into the pooling, it can be fused with the
-/// convolution.
-bool isPooled(ComputeOp op, ComputeOp consumer) {
-  for (unsigned input = 0; input < op.getInputs().size(); ++input) {
-    auto producer = op.getInputs()[input].getDefiningOp<ComputeOp>();
-    std::optional<ConvolutionForm> form = producer ? ConvolutionForm::get(producer) : std::nullopt;
-    if (form && op->hasOneUse() && producer->hasOneUse() && form->getPooling(consumer, op.getResult(0)))
-      return llvm::all_of(llvm::seq<unsigned>(op.getInputs().size()),
-                          [&](unsigned other) { return other == input || form->readsByChannel(op, other); });
-  }
-  return false;
-}
-
-/// A map of one tensor that is in memory in any case, and of much smaller tensors. Every consumer reads that tensor
-/// instead, and the result is never stored; but contractions need it in memory. A map that costs more than a load is
-/// recomputed only if it would have to wait in memory otherwise: an epilogue read by maps elsewhere, such as a
-/// derivative for the backward pass. The exponentials of a softmax stay in cache until their row is done.
-bool isViewOfOneTensor(ComputeOp op, const TypicalSizes &sizes) {
-  int64_t cost = getBodyCost(op);
-  if (!isMap(op) || op.getNumResults() != 1 || cost > costOfStoring)
-    return false;
-  constexpr int64_t muchSmaller = 8;
-  int64_t bytes = sizes.getBytes(op.getResultType(0));
-  Value large;
-  for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
-    if (sizes.getBytes(op.getInputType(input)) * muchSmaller <= bytes)
-      continue;
-    if (large || tensor.hasOneUse() || !op.getMap(input).isPermutation() || op.getFill(input))
-      return false;
-    large = tensor;
-  }
-  std::optional<ProducedTensor> source = large ? getProducer(large) : std::nullopt;
-  if (!large || (cost > cheapBody && !(source && isEpilogue(source->op))))
-    return false;
-  return llvm::all_of(op->getUses(), [&](OpOperand &use) {
-    auto consumer = dyn_cast<ComputeOp>(use.getOwner());
-    unsigned input = use.getOperandNumber();
-    return consumer && input < consumer.getInputs().size() && !consumer.getFill(input) && !isSumOfProducts(consumer) &&
-           (cost <= cheapBody || !consumer.getNumReductions());
-  });
-}
-
-/// Whether the compute takes elements of 2 or 4 bits out of their bytes.
-bool unpacksBytes(ComputeOp op) {
-  auto view = op.getInputs().size() == 1 ? op.getInputs()[0].getDefiningOp<ViewOp>() : ViewOp();
-  return view && isa_and_nonnull<graph::PackedAttr>(cast<graph::TensorType>(view.getTensor().getType()).getLayout());
-}
-
-/// Whether the producer's only use is this input.
-bool isReadOnce(ComputeOp consumer, unsigned input, const ProducedTensor &producer) {
-  ComputeOp source = producer.op;
-  return llvm::hasSingleElement(source->getUses()) && source.getNumResults() == 1 &&
-         llvm::all_of(producer.reshapes, [](Operation *reshape) { return reshape->hasOneUse(); }) &&
-         llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1;
-}
-
-/// Whether a transposition leaves the innermost dimension in place, along which memory is read.
-bool keepsInnermost(ComputeOp copy) {
-  std::optional<SmallVector<unsigned>> order = getOrder(copy);
-  return order && order->back() + 1 == order->size();
-}
-
-/// Whether a copy is a transposition that does not.
-bool exchangesInnermost(ComputeOp copy) {
-  std::optional<SmallVector<unsigned>> order = getOrder(copy);
-  return order && order->back() + 1 != order->size();
-}
-
-/// Whether a sum of products without rows or without columns, such as that of a depthwise convolution or of its
-/// weight's gradient, reads elements of an operand several times. Nothing packs them.
-bool readsAgainUnpacked(ComputeOp sum, unsigned input) {
-  std::optional<ContractionDims> dims = getContractionDims(sum);
-  if (!dims || (!dims->m.empty() && !dims->n.empty()))
-    return false;
-  llvm::SmallBitVector moves(sum.getNumLoops());
-  for (Expr index : getIndices(sum, input)) {
-    SmallVector<unsigned> loops = getLoops(index);
-    if (loops.size() > 1)
-      return true;
-    for (unsigned loop : loops)
-      moves.set(loop);
-  }
-  return llvm::any_of(llvm::enumerate(sum.getExtents()),
-                      [&](auto loop) { return !moves[loop.index()] && !loop.value().isConstant(1); });
-}
-
-bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer) {
-  ComputeOp source = producer.op;
-  // Pictures with padding, of which images and channels were exchanged, as for the gradient of a convolution's weight.
-  if (consumer.getFill(input))
-    return keepsInnermost(source);
-  if (!source.getReads().empty() && (consumer.getNumReductions() || !source->hasOneUse()))
-    return false;
-  if (isCopy(source))
-    return !exchangesInnermost(source) || !readsAgainUnpacked(consumer, input);
-  if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
-    return false;
-  if (isViewOfOneTensor(source, typicalSizes) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)
-    return !isWeightOnly(source);
-  if (pools && isPooled(source, consumer))
-    return true;
-  if (isEpilogue(source) && (consumer.getNumReductions() || !isReadAtParallelLoops(consumer, input)))
-    return consumer.getNumReductions() && isCheapViewOfKept(source);
-  // Values that are computed once for all runs are not recomputed at every point.
-  if (isWeightOnly(source) && !isWeightOnly(consumer))
-    return getBodyCost(source) == 0;
-  // Computed from loop positions and sizes alone, such as a mask: cheaper than a load.
-  if (source.getInputs().empty() && source.getReads().empty())
-    return getBodyCost(source) <= cheapBody;
-  if (!isReadOnce(consumer, input, producer))
-    return false;
-  // Either no element is computed twice, or recomputation is cheap.
-  Expr points = getNumPoints(consumer.getExtents(), &getContext());
-  bool once = points == getNumPoints(source.getExtents(), &getContext());
-  return once || getBodyCost(source) <= cheapBody;
-}
-
 bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
   std::optional<ProducedTensor> producer = getProducer(consumer.getInputs()[input]);
-  if (!producer || producer->op.getNumReductions() || !isProfitable(consumer, input, *producer))
+  if (!producer || producer->op.getNumReductions() || !cost.isProfitable(consumer, input, *producer, settlesCopies))
     return false;
   if (std::optional<SmallVector<unsigned>> order = getOrder(consumer);
       order && producer->reshapes.empty() && !readsAlongMemory(producer->op, *order))
@@ -468,7 +330,7 @@ void InlineProducers::runOnOperation() {
   if (!enable)
     return;
   sizes = getSizeBounds(getOperation());
-  typicalSizes = TypicalSizes(getOperation());
+  cost = InliningCost(getOperation(), pools);
   inlined = permuted = factored = factoredSums = 0;
   for (bool settles : {false, true}) {
     settlesCopies = settles;
