@@ -192,32 +192,30 @@ FailureOr<Value> PhaseFormer::bufferOf(Value value) {
   return buffers[value] = addBuffer(BufferKind::arena, "", value.getType(), value.getLoc());
 }
 
-SmallVector<Attribute> PhaseFormer::accesses(ArrayAttr planned,
-                                             llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes) {
+SmallVector<Attribute> PhaseFormer::accesses(ArrayAttr planned, sym::Substitution &sizes) {
   SmallVector<Attribute> result;
   for (Attribute access : planned) {
     if (auto elements = dyn_cast<sym::ExprAttr>(access))
-      access = elements.getExpr().substitute(sizes).attr();
+      access = sizes.in(elements.getExpr()).attr();
     else if (auto block = dyn_cast<tile::SharedBlockAttr>(access))
-      access = tile::SharedBlockAttr::getAccess(block.getElements().substitute(sizes), block.getTiles().substitute(sizes));
+      access = tile::SharedBlockAttr::getAccess(sizes.in(block.getElements()), sizes.in(block.getTiles()));
     result.push_back(access);
   }
   return result;
 }
 
-PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee,
-                                         llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes) {
+PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee, sym::Substitution sizes) {
   Operations operations = countOperations(callee);
   // Without an estimate, tiles are dealt evenly.
-  sym::Expr time = estimateTime(callee, device).substitute(sizes);
+  sym::Expr time = sizes.in(estimateTime(callee, device));
   if (time.isInvalid())
     time = sym::Expr::constant(builder.getContext(), 0);
   tile::PlanAttr plan = callee.getPlanAttr();
-  return {plan.getTiles().substitute(sizes).attr(),
+  return {sizes.in(plan.getTiles()).attr(),
           time.attr(),
-          runTimeSizes.getGreatest(plan.getScratch().substitute(sizes)).attr(),
-          operations.executed.substitute(sizes).attr(),
-          operations.padding.substitute(sizes).attr(),
+          runTimeSizes.getGreatest(sizes.in(plan.getScratch())).attr(),
+          sizes.in(operations.executed).attr(),
+          sizes.in(operations.padding).attr(),
           builder.getArrayAttr(accesses(plan.getReads(), sizes)),
           builder.getArrayAttr(accesses(plan.getWrites(), sizes))};
 }
@@ -271,7 +269,7 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   ArrayAttr sizesAttr = builder.getArrayAttr(sizeAttrs);
   Bound &bound = plans[{callee, sizesAttr}];
   if (!bound.tiles)
-    bound = bindPlan(callee, sizes);
+    bound = bindPlan(callee, sym::Substitution(sizes));
   SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, sizesAttr, bound.tiles, IntegerAttr(),
                   bound.time, bound.scratch, bound.reads, bound.writes, builder.getDenseI64ArrayAttr(siteNumbers),
                   bound.operations, bound.padding, IntegerAttr(), ArrayAttr());

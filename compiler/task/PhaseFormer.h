@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_TASK_PHASEFORMER_H
 
 #include "compiler/device/DeviceDescription.h"
+#include "compiler/dialect/sym/Substitute.h"
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/task/NamedSizes.h"
@@ -47,15 +48,14 @@ private:
   mlir::Value addReversedView(mlir::Value source, mlir::Type slice, sym::Expr trips, int64_t loop,
                               mlir::Location location);
   mlir::Value addSlices(mlir::Value source, mlir::Type type, mlir::Type slice, int64_t first, mlir::Location location);
-  llvm::SmallVector<mlir::Attribute> accesses(mlir::ArrayAttr planned,
-                                              llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes);
+  llvm::SmallVector<mlir::Attribute> accesses(mlir::ArrayAttr planned, sym::Substitution &sizes);
 
   /// The bounds of a program's plan, in the sizes of a call.
   struct Bound {
     sym::ExprAttr tiles, time, scratch, operations, padding;
     mlir::ArrayAttr reads, writes;
   };
-  Bound bindPlan(tile::ProgramOp callee, llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes);
+  Bound bindPlan(tile::ProgramOp callee, sym::Substitution sizes);
 
   mlir::func::FuncOp function;
   const DeviceDescription &device;

@@ -29,11 +29,17 @@ static bool isEvenDivision(Expr atom) {
   return division && division->divisor % 2 == 0 && division->divisor <= maxDivisor;
 }
 
+/// Whether a division by an even constant is an upper half.
+static bool isUpperHalf(Expr atom) {
+  auto [dividend, divisor] = *asConstantDivision(atom);
+  return dividend.constantTerm() >= divisor / 2;
+}
+
 /// The halves of a division by an even constant.
 static Halves halvesOf(Expr atom) {
   auto [dividend, divisor] = *asConstantDivision(atom);
   int64_t half = divisor / 2;
-  bool isUpper = dividend.constantTerm() >= half;
+  bool isUpper = isUpperHalf(atom);
   Expr shift = Expr::constant(atom.context(), isUpper ? -half : half);
   Expr other = getAtom(Kind::FloorDiv, {addTerms(dividend, shift), atom.operands()[1]});
   return isUpper ? Halves{true, other, atom} : Halves{false, atom, other};
@@ -105,9 +111,9 @@ static Expr withoutUpperHalves(Expr sum, bool relatedOnly) {
   for (unsigned step = 0; step < maxSteps && !sum.isInvalid(); ++step) {
     std::optional<Expr> next;
     forEachHalf(sum, relatedOnly, [&](const Term &term, size_t factor) {
-      Halves halves = halvesOf(term.factors[factor].atom);
-      if (!halves.isUpper)
+      if (!isUpperHalf(term.factors[factor].atom))
         return false;
+      Halves halves = halvesOf(term.factors[factor].atom);
       Expr replacement = addTerms(wholeOf(halves), scaleTerms(halves.lower, -1));
       next = replaceFactor(sum, term, factor, replacement);
       return true;
@@ -130,14 +136,21 @@ static bool isBetter(Expr lhs, Expr rhs) {
 }
 
 static Expr withUsefulUpperHalves(Expr sum) {
+  // Of each lower half: many terms have the same ones.
+  llvm::SmallDenseMap<Expr, Expr, 8> replacements;
   for (unsigned step = 0; step < maxSteps; ++step) {
     Expr best = sum;
     forEachHalf(sum, /*relatedOnly=*/true, [&](const Term &term, size_t factor) {
-      Halves halves = halvesOf(term.factors[factor].atom);
-      if (halves.isUpper)
+      Expr atom = term.factors[factor].atom;
+      if (isUpperHalf(atom))
         return false;
-      Expr whole = withoutUpperHalves(wholeOf(halves), /*relatedOnly=*/false);
-      Expr candidate = replaceFactor(sum, term, factor, addTerms(whole, scaleTerms(halves.upper, -1)));
+      Expr &replacement = replacements[atom];
+      if (!replacement) {
+        Halves halves = halvesOf(atom);
+        Expr whole = withoutUpperHalves(wholeOf(halves), /*relatedOnly=*/false);
+        replacement = addTerms(whole, scaleTerms(halves.upper, -1));
+      }
+      Expr candidate = replaceFactor(sum, term, factor, replacement);
       if (isBetter(candidate, best))
         best = candidate;
       return false;

@@ -1,38 +1,16 @@
 #include "compiler/dialect/sym/Substitute.h"
 #include "compiler/dialect/sym/ExprStorage.h"
 #include "mlir/IR/AttrTypeSubElements.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace freestone::sym;
 using namespace freestone::sym::detail;
 
-using Replacement = llvm::function_ref<std::optional<Expr>(StringRef)>;
-
-namespace {
-
-/// The substitution of one expression, in which the same atom may occur in many terms and within others.
-class Substitution {
-public:
-  explicit Substitution(Replacement replacement) : replacement(replacement) {}
-
-  Expr ofSum(Expr expr);
-  Expr ofAtom(Expr atom);
-
-private:
-  Expr compute(Expr atom);
-
-  Replacement replacement;
-  llvm::SmallDenseMap<Expr, Expr, 8> known;
-};
-
-} // namespace
-
 Expr Substitution::compute(Expr atom) {
   SmallVector<Expr, 4> operands;
   for (Expr operand : atom.operands())
-    operands.push_back(ofSum(operand));
+    operands.push_back(in(operand));
   if (ArrayRef<Expr>(operands) == atom.operands())
     return atom;
   switch (atom.kind()) {
@@ -55,13 +33,14 @@ Expr Substitution::ofAtom(Expr atom) {
   return computed;
 }
 
-Expr Substitution::ofSum(Expr expr) {
+Expr Substitution::in(Expr expr) {
   if (expr.isAtom())
     return ofAtom(expr);
   if (expr.isInvalid())
     return expr;
 
   bool changed = false;
+  // Divisions are joined once, in the whole sum.
   Expr sum = Expr::constant(expr.context(), 0);
   for (const Term &term : expr.terms()) {
     Expr product = Expr::constant(expr.context(), term.coefficient);
@@ -69,32 +48,32 @@ Expr Substitution::ofSum(Expr expr) {
       Expr atom = ofAtom(factor.atom);
       changed |= atom != factor.atom;
       for (unsigned i = 0; i < factor.power; ++i)
-        product = product * atom;
+        product = multiplyTerms(product, atom);
     }
-    sum = sum + product;
+    sum = addTerms(sum, product);
   }
-  return changed ? sum : expr;
+  return changed ? joinDivisions(sum) : expr;
 }
 
-Expr Expr::substitute(Replacement replacement) const { return Substitution(replacement).ofSum(*this); }
+Expr Expr::substitute(Substitution::Replacement replacement) const { return Substitution(replacement).in(*this); }
 
-static AttrTypeReplacer makeReplacer(Replacement replacement) {
+static AttrTypeReplacer makeReplacer(Substitution::Replacement replacement) {
   AttrTypeReplacer replacer;
   replacer.addReplacement(
       [replacement](ExprAttr attr) -> Attribute { return attr.getExpr().substitute(replacement).attr(); });
   return replacer;
 }
 
-void freestone::sym::substituteSymbols(Operation *root, Replacement replacement) {
+void freestone::sym::substituteSymbols(Operation *root, Substitution::Replacement replacement) {
   makeReplacer(replacement)
       .recursivelyReplaceElementsIn(root, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
 }
 
-Type freestone::sym::substituteSymbols(Type type, Replacement replacement) {
+Type freestone::sym::substituteSymbols(Type type, Substitution::Replacement replacement) {
   return makeReplacer(replacement).replace(type);
 }
 
-Attribute freestone::sym::substituteSymbols(Attribute attribute, Replacement replacement) {
+Attribute freestone::sym::substituteSymbols(Attribute attribute, Substitution::Replacement replacement) {
   return makeReplacer(replacement).replace(attribute);
 }
 

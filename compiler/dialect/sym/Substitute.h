@@ -3,9 +3,27 @@
 
 #include "compiler/dialect/sym/Expr.h"
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace freestone::sym {
+
+/// A substitution of symbols in expressions, which have many atoms in common. It refers to its replacement.
+class Substitution {
+public:
+  using Replacement = llvm::function_ref<std::optional<Expr>(llvm::StringRef)>;
+
+  explicit Substitution(Replacement replacement) : replacement(replacement) {}
+
+  Expr in(Expr expr);
+
+private:
+  Expr ofAtom(Expr atom);
+  Expr compute(Expr atom);
+
+  Replacement replacement;
+  llvm::SmallDenseMap<Expr, Expr, 8> known;
+};
 
 /// Replaces symbols in every type and attribute of `root` and the operations within it: a fact about a size holds for
 /// the whole function at once.
