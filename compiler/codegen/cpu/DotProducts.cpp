@@ -135,8 +135,12 @@ void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, V
   Value sums = getSums(columns), groups = countGroups(columns);
   Value stripBytes =
       emission.multiply(groups, emission.getConstant(layout.factors.parts * layout.groupWords * layout.wordBytes));
-  emission.forRange(emission.getConstant(0), groups, layout.groups, [&](Value group) {
-    Value count = emission.minimum(emission.getConstant(layout.groups), emission.subtract(groups, group));
+  // Equal shares: a strip waits for its sums once a call.
+  Value calls = emission.ceilDivide(groups, emission.getConstant(layout.groups));
+  Value share = emission.ceilDivide(groups, calls);
+  emission.forRange(emission.getConstant(0), calls, 1, [&](Value number) {
+    Value group = emission.multiply(number, share);
+    Value count = emission.minimum(share, emission.subtract(groups, group));
     Value start = emission.multiply(group, emission.getConstant(layout.getGroupElements()));
     std::pair<Value, Value> ahead = getAhead(columns, block, group, panel);
     func::CallOp::create(builder, location, kernel,
