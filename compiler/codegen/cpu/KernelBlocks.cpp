@@ -9,6 +9,8 @@ using namespace freestone;
 using namespace freestone::codegen;
 
 static constexpr int32_t lineBytes = 64;
+/// Additions that a core begins before the result of the first: with fewer accumulators, unrolled steps have their own.
+static constexpr int64_t latencyOfAdd = 8;
 
 /// Pair products: for every 32-bit word, the sum of the products of its 16-bit halves.
 Value KernelBlocks::multiplyPairs(Value a, Value b) {
@@ -110,15 +112,14 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
   auto maskType = VectorType::get({lanes}, i1);
   Value zeros = arith::ConstantOp::create(builder, location, vector, builder.getZeroAttr(vector));
   SmallVector<Value> addresses;
-  SmallVector<Value> state;
   for (int64_t row = 0; row < rows; ++row) {
     Value offset = arith::MulIOp::create(builder, location, arguments[4], word(row));
-    for (int64_t half = 0; half < 2; ++half) {
-      Value address = element(element(arguments[3], offset), static_cast<int32_t>(half * lanes));
-      addresses.push_back(address);
-      state.push_back(zeros);
-    }
+    for (int64_t half = 0; half < 2; ++half)
+      addresses.push_back(element(element(arguments[3], offset), static_cast<int32_t>(half * lanes)));
   }
+  int64_t ofStep = 2 * rows, sets = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, ofStep));
+  int64_t sums = sets * ofStep, stepsOfTurn = std::max(unroll, sets);
+  SmallVector<Value> state(sums, zeros);
   // C is added last, so prefetch it during the loop. Lines that are only written need no prefetch, and would evict A
   // and B.
   auto bring = scf::IfOp::create(builder, location, accumulate, /*withElseRegion=*/false);
@@ -131,7 +132,6 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
   llvm::append_range(state, arguments.drop_front(9));
   if (prefetches)
     state.push_back(arguments[7]);
-  int64_t sums = 2 * rows;
 
   Type stepType = readsInPlace(kind) ? i64 : elementType;
   int32_t stepElements = listsSteps(kind) ? 2 : readsInPlace(kind) ? 1 : static_cast<int32_t>(rows);
@@ -140,22 +140,27 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
     SmallVector<Value> next(values.take_front(sums));
     Value steps = values[sums];
     ValueRange right = values.slice(sums + 1, unroll);
-    for (int32_t step = 0; step < count; ++step)
-      next = emitStep(next, getLeft(a, steps, step, rows),
-                      listsSteps(kind) ? getListed(right[step], steps, step) : right[step]);
+    for (int32_t step = 0; step < count; ++step) {
+      MutableArrayRef<Value> set = MutableArrayRef(next).slice(step % sets * ofStep, ofStep);
+      Value row = right[step % unroll];
+      if (step >= unroll)
+        row = getRight(row, step - step % unroll, arguments[8]);
+      llvm::copy(emitStep(set, getLeft(a, steps, step, rows), listsSteps(kind) ? getListed(row, steps, step) : row),
+                 set.begin());
+    }
     next.push_back(element(steps, stepType, static_cast<int32_t>(count) * stepElements));
     for (Value row : right)
       next.push_back(getRight(row, count, arguments[8]));
     return next;
   };
-  Value turns = toIndex(arith::ShRUIOp::create(builder, location, depth, word(llvm::Log2_64(unroll))));
+  Value turns = toIndex(arith::ShRUIOp::create(builder, location, depth, word(llvm::Log2_64(stepsOfTurn))));
   auto loop = scf::ForOp::create(builder, location, constant(0), turns, constant(1), state);
   {
     OpBuilder::InsertionGuard loopGuard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange values = loop.getRegionIterArgs();
     Value ahead = values.back();
-    int64_t rowsAhead = streams(kind) ? unroll : unroll / 2;
+    int64_t rowsAhead = streams(kind) ? stepsOfTurn : stepsOfTurn / 2;
     int64_t lines = streams(kind) ? llvm::divideCeil(2 * lanes * bytes, lineBytes) : 1;
     for (int64_t row = 0; prefetches && row < rowsAhead; ++row) {
       for (int32_t line = 0; line < lines; ++line)
@@ -163,14 +168,14 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
                                /*hint=*/2, /*cache=*/1);
       ahead = element(ahead, builder.getI8Type(), arguments[8]);
     }
-    SmallVector<Value> next = emitSteps(values, unroll);
+    SmallVector<Value> next = emitSteps(values, stepsOfTurn);
     if (prefetches)
       next.push_back(ahead);
     scf::YieldOp::create(builder, location, next);
   }
-  // Remaining steps, by halving the unrolled count.
+  // Remaining steps, by halving those of a turn.
   SmallVector<Value> results(loop.getResults().take_front(sums + 1 + unroll));
-  for (int64_t count = unroll / 2; count >= 1; count /= 2) {
+  for (int64_t count = stepsOfTurn / 2; count >= 1; count /= 2) {
     Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne,
                                        arith::AndIOp::create(builder, location, depth, word(count)), word(0));
     // After the last step the pointers are dead.
@@ -183,6 +188,8 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
         [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, ArrayRef(results).take_front(kept)); });
     results = llvm::to_vector_of<Value>(branch.getResults());
   }
+  for (int64_t number = ofStep; number < sums; ++number)
+    results[number % ofStep] = addUp(results[number % ofStep], results[number]);
   Value masks[2];
   for (int64_t half = 0; half < 2; ++half) {
     Value left = arith::SubIOp::create(builder, location, columns, constant(half * lanes));
