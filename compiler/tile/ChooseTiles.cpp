@@ -225,7 +225,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
         }))
       count("streamed_columns");
     if (splitProducts && !runsOfStage)
-      if (std::optional<Attribute> split = tile::tileSplitProducts(*form, tiling, device, variants)) {
+      if (std::optional<Attribute> split =
+              tile::tileSplitProducts(*form, tiling, tile::TypicalRuns(program), device, variants)) {
         count("split_products");
         return *split;
       }

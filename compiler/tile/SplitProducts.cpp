@@ -28,29 +28,32 @@ int64_t tile::getFewestRowsOfParts(int64_t bytes, int64_t cacheBytes) {
   return bytes <= cacheBytes / 2 ? 12 : bytes <= cacheBytes * 3 / 4 ? 16 : 33;
 }
 
-static DotProductTilingAttr getSplitTiling(const DotProductFactors &factors, bool arePacked,
+/// With so many columns at most in typical runs.
+static DotProductTilingAttr getSplitTiling(const DotProductFactors &factors, bool arePacked, int64_t mostColumns,
                                            const DeviceDescription &device, MLIRContext *context) {
   constexpr int64_t unit = DotProductLayout::unit, rowBytes = DotProductLayout::rowWords * DotProductLayout::wordBytes;
   // A group of a panel, and of a strip; a panel takes two thirds of L1.
   int64_t groupBytes = factors.parts * unit * rowBytes;
   int64_t groups = std::max<int64_t>(2, device.getL1Bytes() * 2 / 3 / groupBytes);
   // Rows and sums of a run take seven eighths of L2, as many columns as rows; blocks of k are short beside them, since
-  // the parts of an element are packed once for all of these.
-  int64_t depth = 8 * factors.getStepsOfWord() * DotProductLayout::rowWords;
+  // the parts of an element are packed once for all of these. They take half of L2 where a block of all columns fits
+  // it, which are cheap to read again: results pass by, and those of many rows would drive the packed rows out.
+  int64_t depth = (arePacked ? 32 : 8) * factors.getStepsOfWord() * DotProductLayout::rowWords;
   int64_t rows = unit;
-  auto fits = [&](int64_t count) {
-    return count * depth / unit / (rowBytes / 2) * groupBytes + 4 * count * count <= device.getL2Bytes() * 7 / 8;
-  };
+  auto getBytes = [&](int64_t count) { return count * depth / unit / (rowBytes / 2) * groupBytes; };
+  bool areColumnsNear = getBytes(mostColumns) <= device.getL2Bytes();
+  int64_t share = areColumnsNear ? device.getL2Bytes() / 2 : device.getL2Bytes() * 7 / 8;
+  auto fits = [&](int64_t count) { return getBytes(count) + 4 * count * count <= share; };
   while (fits(2 * rows))
     rows *= 2;
-  // Few rows read what is packed once: panels needn't stay in L1.
+  // Few rows read what is packed once: panels needn't stay in L1, and sums stay in registers for longer.
   if (arePacked)
     groups = depth / unit;
   return DotProductTilingAttr::get(context, DotProductUnit::tiles, rows, rows, depth, groups,
                                    /*keptColumns=*/device.getL2Bytes(), splitRowsAhead, factors.parts);
 }
 
-std::optional<Attribute> tile::tileSplitProducts(ContractionForm &form, Attribute others,
+std::optional<Attribute> tile::tileSplitProducts(ContractionForm &form, Attribute others, const TypicalRuns &runs,
                                                  const DeviceDescription &device, bool variants) {
   if (!mayPayToSplit(device))
     return std::nullopt;
@@ -61,10 +64,12 @@ std::optional<Attribute> tile::tileSplitProducts(ContractionForm &form, Attribut
   PartsAttr packed;
   if (Value parts = form.getParts())
     packed = cast<PartsAttr>(cast<graph::TensorType>(parts.getType()).getLayout());
-  Attribute split = getSplitTiling(*factors, packed != nullptr, device, context);
   Expr zero = Expr::constant(context, 0), one = Expr::constant(context, 1);
   Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getExtent(form.k);
   sym::Bounds bounds(sym::Interval::size());
+  SmallVector<int64_t> typicalColumns = runs.evaluate(columns);
+  int64_t mostColumns = *llvm::max_element(typicalColumns);
+  Attribute split = getSplitTiling(*factors, packed != nullptr, mostColumns, device, context);
   auto areFew = [&](Expr extent, int64_t least) { return bounds.interval(extent).hi < least; };
   if (areFew(columns, leastUses / 2) || areFew(depth, leastUses / 2) ||
       areFew(rows, packed ? packed.getFewestRows() : leastUses / 2))

@@ -3,6 +3,7 @@
 
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/plan/ContractionForm.h"
+#include "compiler/tile/TypicalRuns.h"
 
 namespace freestone::tile {
 
@@ -18,7 +19,7 @@ int64_t getFewestRowsOfParts(int64_t bytes, int64_t cacheBytes);
 /// of XLA). Runs with few rows, columns or steps, which do not repay splitting, keep the tiling `others`; where the
 /// parts of columns are packed already, few rows do. Nothing if it never pays on the device, if the form can't be
 /// split, or if only a run would know whether it repays but there may be no `variants`.
-std::optional<mlir::Attribute> tileSplitProducts(ContractionForm &form, mlir::Attribute others,
+std::optional<mlir::Attribute> tileSplitProducts(ContractionForm &form, mlir::Attribute others, const TypicalRuns &runs,
                                                  const DeviceDescription &device, bool variants);
 
 } // namespace freestone::tile

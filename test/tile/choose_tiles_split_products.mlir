@@ -4,6 +4,7 @@
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+amx-bf16 variants=false" | FileCheck %s --check-prefix=SINGLE
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v3 | FileCheck %s --check-prefix=NONE
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 --codegen-emit-programs | FileCheck %s --check-prefix=EMITTED
+// RUN: freestone-opt %s --tile-choose-tiles='target={{"triple":"x86_64-unknown-linux-gnu","cpu":"x86-64-v4","features":"","memory_levels":[{"bytes":49152},{"bytes":2097152}],"vector_bytes":64,"vector_registers":32,"pair_unit":"tiles"}}' | FileCheck %s --check-prefix=LARGE
 
 // CHECK: split_products = 4 : i64
 // NONE-NOT: split_products
@@ -14,6 +15,9 @@
 
 // Runs with few rows multiply and add.
 // CHECK-LABEL: tile.program @rows
+// With 2 MiB of L2, a block of 3072 columns doesn't fit it, so that more rows read each panel.
+// LARGE-LABEL: tile.program @rows
+// LARGE-SAME: #tile.dot_products<unit = tiles, rows = 512, columns = 512, depth = 256,
 // CHECK-SAME: #tile.choice<[<size = -min({{.*}}, 144) + 144, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
 // CHECK-SAME: #tile.contraction<
 // EMITTED-LABEL: func.func @rows.contraction
@@ -37,6 +41,8 @@ tile.program @rows symbols [s0](%x: !graph.tensor<[s0, 768], f32>, %w: !graph.te
 }
 
 // CHECK-LABEL: tile.program @known
+// LARGE-LABEL: tile.program @known
+// LARGE-SAME: #tile.dot_products<unit = tiles, rows = 256, columns = 256, depth = 256,
 // CHECK-SAME: plan<#tile.dot_products<unit = tiles, {{.*}}parts = 3>
 tile.program @known symbols [](%x: !graph.tensor<[512, 768], f32>, %w: !graph.tensor<[768, 512], f32>) -> (!graph.tensor<[512, 512], f32>) {
   %0 = tile.compute [512, 512, 768] [parallel, parallel, reduction]
@@ -65,6 +71,8 @@ tile.program @steps symbols [](%x: !graph.tensor<[64, 16, 512], f32>, %g: !graph
 
 // Columns that are packed in parts before a loop repay few rows: the kernel reads them where they lie.
 // CHECK-LABEL: tile.program @parts
+// LARGE-LABEL: tile.program @parts
+// LARGE-SAME: depth = 1024, groups = 32,
 // CHECK-SAME: #tile.choice<[<size = -min(s0, 9) + 9, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
 // EMITTED-LABEL: func.func @parts.0
 // EMITTED:      call @freestone_dot_products_bf16x3
