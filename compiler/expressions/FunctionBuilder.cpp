@@ -45,8 +45,7 @@ Tensor FunctionBuilder::fromValue(mlir::Value value) {
   Shape shape = withNames(type.getShape());
   if (stopped())
     return {};
-  // A region's operations may never run: they must not require anything.
-  for (Expr extent : regions ? Shape() : shape)
+  for (Expr extent : shape)
     if (!makeAtMost(size(0), extent, "a size must not be negative"))
       return {};
   if (ArrayRef(shape) != type.getShape())
@@ -57,14 +56,13 @@ Tensor FunctionBuilder::fromValue(mlir::Value value) {
 Expr FunctionBuilder::define(StringRef stem, Expr expr, sym::Interval range) {
   expr = current(expr);
   // A region's data are unknown outside of it.
-  return regions && facts.dependsOnData(expr) ? expr : facts.define(stem, expr, range);
+  return !regions.empty() && facts.dependsOnData(expr) ? expr : facts.define(stem, expr, range);
 }
 
 Expr FunctionBuilder::defineSize(StringRef stem, Expr expr) {
   expr = define(stem, expr);
-  // A region's operations may never run: they must not require anything.
-  if (facts.interval(expr).lo < 0 && !regions)
-    facts.requireSize(expr, describe("a size must not be negative"));
+  if (facts.interval(expr).lo < 0)
+    requireSize(expr, "a size must not be negative");
   return expr;
 }
 
@@ -122,13 +120,32 @@ std::string FunctionBuilder::describe(const Twine &what) const {
   return (name ? "at node '" + name.getName().str() + "': " : std::string()) + what.str();
 }
 
+/// Sizes that are known before the run must not be required within a region, which may never run: where it runs and
+/// they are negative, it computes nothing.
+void FunctionBuilder::requireSize(Expr expr, const Twine &what) {
+  if (regions.empty())
+    facts.requireSize(expr, describe(what));
+  else if (facts.dependsOnData(expr))
+    assertInRegion(Expr::min(expr, size(0)), size(0), describe(what));
+}
+
+void FunctionBuilder::assertInRegion(Expr actual, Expr expected, const Twine &text) {
+  auto isKnown = [&](const llvm::DenseSet<std::pair<Expr, Expr>> &asserted) {
+    return asserted.contains({actual, expected}) || asserted.contains({expected, actual});
+  };
+  if (llvm::any_of(regions, isKnown))
+    return;
+  regions.back().insert({actual, expected});
+  create<graph::AssertSizesOp>(actual.attr(), expected.attr(), getStringAttr(text));
+}
+
 bool FunctionBuilder::makeEqual(Expr lhs, Expr rhs, const Twine &what) {
   lhs = current(lhs);
   rhs = current(rhs);
   std::string text = describe(what + " must be equal");
-  if (regions && facts.simplify(lhs) != facts.simplify(rhs) && !facts.simplify(lhs - rhs).isConstant()) {
-    refuse(what + " must be equal within a branch or a loop, where they may be " + lhs.str() + " and " + rhs.str());
-    return false;
+  if (!regions.empty() && !facts.areEqual(lhs, rhs) && !facts.simplify(lhs - rhs).isConstant()) {
+    assertInRegion(facts.simplify(lhs), facts.simplify(rhs), text);
+    return true;
   }
   SizeFacts::Learnt learnt = facts.learnEqual(lhs, rhs, text);
   switch (learnt.outcome) {
@@ -152,15 +169,15 @@ bool FunctionBuilder::makeAtMost(Expr lhs, Expr rhs, const Twine &what) {
     reject(what + ", but " + current(lhs).str() + " is more than " + current(rhs).str());
     return false;
   }
-  if (range.lo < 0 && !regions)
-    facts.requireSize(room, describe(what));
+  if (range.lo < 0)
+    requireSize(room, what);
   return true;
 }
 
 bool FunctionBuilder::requireAtEntry(Expr lhs, Expr rhs, const Twine &what) {
   lhs = current(lhs);
   rhs = current(rhs);
-  if (regions || facts.dependsOnData(lhs) || facts.dependsOnData(rhs))
+  if (!regions.empty() || facts.dependsOnData(lhs) || facts.dependsOnData(rhs))
     return false;
   std::string text = describe(what);
   SizeFacts::Learnt learnt = facts.learnEqual(lhs, rhs, text);

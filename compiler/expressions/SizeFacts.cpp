@@ -159,10 +159,19 @@ bool SizeFacts::isDefinedAs(Expr symbol, Expr definition) const {
   return found != declared.end() && found->second.definition == definition;
 }
 
+bool SizeFacts::areEqual(Expr lhs, Expr rhs) const {
+  lhs = simplify(lhs);
+  rhs = simplify(rhs);
+  auto isAsserted = [&](const Assertion &other) {
+    return (other.lhs == lhs && other.rhs == rhs) || (other.lhs == rhs && other.rhs == lhs);
+  };
+  return lhs == rhs || isDefinedAs(lhs, rhs) || isDefinedAs(rhs, lhs) || llvm::any_of(asserted, isAsserted);
+}
+
 SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
   lhs = simplify(lhs);
   rhs = simplify(rhs);
-  if (lhs == rhs || isDefinedAs(lhs, rhs) || isDefinedAs(rhs, lhs))
+  if (areEqual(lhs, rhs))
     return {};
   if (isSmall(lhs - rhs) && known.provablyDistinct(lhs, rhs))
     return {Outcome::Contradiction, {}, {}};
@@ -177,11 +186,7 @@ SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
   for (auto [symbol, replacement] : {std::pair(rhs, lhs), std::pair(lhs, rhs)})
     if (order(symbol) >= 0 && mayReplace(*this, *symbol.asSymbol(), replacement))
       return {Outcome::Substitute, symbol.asSymbol()->str(), replacement};
-  auto isSame = [&](const Assertion &other) {
-    return (other.lhs == lhs && other.rhs == rhs) || (other.lhs == rhs && other.rhs == lhs);
-  };
-  if (llvm::none_of(asserted, isSame))
-    asserted.push_back({lhs, rhs, text.str()});
+  asserted.push_back({lhs, rhs, text.str()});
   return {Outcome::Assert, {}, {}};
 }
 

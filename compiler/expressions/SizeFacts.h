@@ -96,6 +96,8 @@ public:
 
   /// Requires that an expression is not negative, by such a check; `text` describes it.
   void requireSize(Expr expr, const llvm::Twine &text);
+  /// Whether two sizes are known to be equal, or are asserted to be.
+  bool areEqual(Expr lhs, Expr rhs) const;
   Learnt learnEqual(Expr lhs, Expr rhs, const llvm::Twine &text);
 
   const sym::Bounds &bounds() const { return known; }

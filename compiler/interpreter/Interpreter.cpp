@@ -53,6 +53,7 @@ private:
   FailureOr<Tensors> evaluate(ScanOp op);
   FailureOr<Tensors> evaluate(CallOp op, ArrayRef<Tensor> operands);
   FailureOr<Tensors> evaluate(MatchShapeOp op, const Tensor &x);
+  FailureOr<Tensors> evaluate(AssertSizesOp op);
   FailureOr<Tensors> evaluate(tile::CallOp op, ArrayRef<Tensor> operands);
   FailureOr<Tensors> evaluate(tile::LibraryOp op, ArrayRef<Tensor> operands);
   FailureOr<Tensors> evaluate(tile::LoopOp op);
@@ -205,6 +206,8 @@ FailureOr<Tensors> Activation::evaluate(Operation *op, ArrayRef<Tensor> operands
     return evaluate(call, operands);
   if (auto match = dyn_cast<MatchShapeOp>(op))
     return evaluate(match, operands[0]);
+  if (auto assertion = dyn_cast<AssertSizesOp>(op))
+    return evaluate(assertion);
   if (auto group = dyn_cast<tile::GroupOp>(op))
     return runRegion(group.getRegion(), {});
   if (auto call = dyn_cast<tile::CallOp>(op))
@@ -229,6 +232,17 @@ FailureOr<Tensors> Activation::evaluate(MatchShapeOp op, const Tensor &x) {
   if (failed(symbols.require(op, what, op.getType(), x)))
     return failure();
   return Tensors{x};
+}
+
+FailureOr<Tensors> Activation::evaluate(AssertSizesOp op) {
+  FailureOr<int64_t> actual = symbols.getOffset(op, op.getActual().getExpr()),
+                     expected = symbols.getOffset(op, op.getExpected().getExpr());
+  if (failed(actual) || failed(expected))
+    return failure();
+  if (*actual != *expected)
+    return op.emitError(op.getText()) << ": the size " << op.getActual().getExpr().str() << " is " << *actual
+                                      << ", but must be " << *expected;
+  return Tensors();
 }
 
 FailureOr<Tensors> Activation::evaluate(IfOp op, const Tensor &condition) {

@@ -57,11 +57,15 @@ AllSlices::AllSlices(ScanOp scan)
       if (!scan.getBody().isAncestor(operand.getParentRegion()))
         collectSymbols(operand.getType(), known);
   });
+  scan.getBody().walk([&](AssertSizesOp assertion) {
+    for (StringAttr symbol : assertion.getSymbols())
+      known.remove(symbol);
+  });
   for (auto [argument, scanned] : llvm::zip_equal(scan.getSliceArgs(), scan.getScanned()))
     built[argument] = scanned;
 }
 
-/// Sizes that the body binds have no value before the scan.
+/// Sizes that the body binds have no value before the scan, and those that it asserts are not known to be equal.
 bool AllSlices::hasKnownSizes(Type type) {
   llvm::SetVector<StringAttr> symbols;
   collectSymbols(type, symbols);

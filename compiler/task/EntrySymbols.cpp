@@ -167,13 +167,16 @@ FailureOr<EntrySymbols> task::collectEntrySymbols(func::FuncOp function) {
   return symbols;
 }
 
+ArrayAttr task::describeAssertion(sym::Expr actual, sym::Expr expected, StringRef reason) {
+  Builder builder(actual.context());
+  StringAttr text =
+      builder.getStringAttr(reason + ": the size " + actual.str() + ", which must equal " + expected.str() + ",");
+  return builder.getArrayAttr({actual.attr(), expected.attr(), text});
+}
+
 ArrayAttr task::entryAssertions(func::FuncOp function) {
-  Builder builder(function.getContext());
   SmallVector<Attribute> assertions;
-  for (const auto &[left, right, reason] : assertionsOf(function)) {
-    StringAttr text =
-        builder.getStringAttr(reason + ": the size " + left.str() + ", which must equal " + right.str() + ",");
-    assertions.push_back(builder.getArrayAttr({left.attr(), right.attr(), text}));
-  }
-  return assertions.empty() ? ArrayAttr() : builder.getArrayAttr(assertions);
+  for (const auto &[left, right, reason] : assertionsOf(function))
+    assertions.push_back(describeAssertion(left, right, reason));
+  return assertions.empty() ? ArrayAttr() : ArrayAttr::get(function.getContext(), assertions);
 }

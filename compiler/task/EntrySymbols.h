@@ -18,7 +18,10 @@ struct EntrySymbols {
 /// Fails with a message on a symbol without a binding.
 mlir::FailureOr<EntrySymbols> collectEntrySymbols(mlir::func::FuncOp function);
 
-/// [actual, expected, text that names the actual size] for each pair of `graph.assertions`; null if there are none.
+/// [actual, expected, text that names the actual size], of sizes that must be equal for a reason.
+mlir::ArrayAttr describeAssertion(sym::Expr actual, sym::Expr expected, llvm::StringRef reason);
+
+/// Such an assertion for each pair of `graph.assertions`; null if there are none.
 mlir::ArrayAttr entryAssertions(mlir::func::FuncOp function);
 
 } // namespace freestone::task

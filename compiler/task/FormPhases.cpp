@@ -220,6 +220,25 @@ PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee, sym::Substituti
           builder.getArrayAttr(accesses(plan.getWrites(), sizes))};
 }
 
+/// Asserts within a body that two sizes are equal: the phase binds the actual one to a symbol of its own, which the run
+/// compares then.
+StringAttr PhaseFormer::addAssertion(ArrayAttr asserted) {
+  SmallVector<Attribute> symbols(program.getSymbols().getValue()), assertions;
+  if (std::optional<ArrayAttr> before = program.getAssertions())
+    llvm::append_range(assertions, *before);
+  std::string name = ("%asserted" + Twine(assertions.size())).str();
+  symbols.push_back(SymbolAttr::get(builder.getContext(), name, SymbolSource::runtime, /*tensor=*/-1, /*index=*/0,
+                                    /*scale=*/1, std::numeric_limits<int64_t>::min(),
+                                    std::numeric_limits<int64_t>::max(), /*multipleOf=*/1, /*bound=*/nullptr));
+  sym::Expr actual = cast<sym::ExprAttr>(asserted[0]).getExpr(), expected = cast<sym::ExprAttr>(asserted[1]).getExpr();
+  ArrayAttr described = describeAssertion(actual, expected, cast<StringAttr>(asserted[2]).getValue());
+  sym::ExprAttr bound = sym::Expr::symbol(builder.getContext(), name).attr();
+  assertions.push_back(builder.getArrayAttr({bound, described[1], described[2]}));
+  program.setSymbolsAttr(builder.getArrayAttr(symbols));
+  program.setAssertionsAttr(builder.getArrayAttr(assertions));
+  return builder.getStringAttr(name);
+}
+
 LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   auto callee = SymbolTable::lookupNearestSymbolFrom<tile::ProgramOp>(call, call.getCalleeAttr());
   if (!callee || !callee.getPlan())
@@ -256,11 +275,11 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
     siteNumbers.push_back(sites.size());
   });
 
-  StringAttr binds;
-  if (auto symbol = call->getAttrOfType<StringAttr>("binds")) {
-    binds = symbol;
-    counts[symbol] = results.front();
-  }
+  StringAttr binds = call->getAttrOfType<StringAttr>("binds");
+  if (auto asserted = call->getAttrOfType<ArrayAttr>(tile::assertsAttr))
+    binds = addAssertion(asserted);
+  if (binds)
+    counts[binds] = results.front();
   OpBuilder::InsertionGuard guard(builder);
   DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({}), absent;
   auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), none, absent, absent, none, absent,

@@ -34,6 +34,7 @@ private:
   mlir::LogicalResult formOp(mlir::Operation &op);
   mlir::LogicalResult formLoop(tile::LoopOp loop);
   mlir::LogicalResult formBranch(tile::BranchOp branch);
+  mlir::StringAttr addAssertion(mlir::ArrayAttr asserted);
   mlir::LogicalResult formCall(tile::CallOp call);
   mlir::LogicalResult formLibrary(tile::LibraryOp library);
   mlir::FailureOr<mlir::Block *> enterBody(mlir::FlatSymbolRefAttr name, mlir::ValueRange captured);

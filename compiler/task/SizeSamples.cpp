@@ -61,7 +61,10 @@ public:
     for (SymbolAttr symbol : found)
       values[symbol.getName().str()] = (symbol.getLower() + sizes.bound.find(symbol.getName())->second) / 2;
     std::optional<Values> later = complete(values, /*atBound=*/false);
-    if (!later || !areRun(sizes.bound) || !areRun(*later))
+    for (ArrayAttr assertion : checkedLater)
+      later = later ? meetLater(assertion, *later) : std::nullopt;
+    auto isMetLater = [&](ArrayAttr assertion) { return isMet(assertion, *later); };
+    if (!later || !areSizes(sizes.bound) || !areSizes(*later) || !llvm::all_of(checkedLater, isMetLater))
       return std::nullopt;
     sizes.found = *later;
     return sizes;
@@ -171,10 +174,28 @@ private:
     return false;
   }
 
-  /// Whether all sizes exist and are not negative, and no assertion ends the run.
-  bool areRun(const Values &values) {
-    if (!llvm::all_of(checkedLater, [&](ArrayAttr assertion) { return isMet(assertion, values); }))
-      return false;
+  /// The values with a symbol that the run determines, one side of an assertion, as large as the other side, where it
+  /// may be.
+  std::optional<Values> meetLater(ArrayAttr assertion, const Values &values) {
+    for (int side : {0, 1}) {
+      std::optional<StringRef> name = exprOf(assertion[side]).asSymbol();
+      auto symbol =
+          name ? llvm::find_if(found, [&](SymbolAttr symbol) { return symbol.getName() == *name; }) : found.end();
+      std::optional<int64_t> other = evaluate(exprOf(assertion[1 - side]), values);
+      if (symbol == found.end() || !other || !isIn(*other, *symbol))
+        continue;
+      std::optional<int64_t> most = symbol->getBound() ? evaluate(exprOf(symbol->getBound()), values) : other;
+      if (!most || *other > *most)
+        continue;
+      Values changed = values;
+      changed[name->str()] = *other;
+      return complete(changed, /*atBound=*/false);
+    }
+    return values;
+  }
+
+  /// Whether all sizes exist and are not negative.
+  bool areSizes(const Values &values) {
     auto isSize = [&](sym::Expr expr) { return evaluate(expr, values).value_or(-1) >= 0; };
     for (BufferOp buffer : program.getBuffers())
       if (!isSize(buffer.getBytes()) ||

@@ -74,13 +74,13 @@ void cloneInto(OpBuilder &builder, Operation *op, ProgramSymbols &symbols, IRMap
   copy->walk([&](SizeOp size) { size.setSizeAttr(symbols.convert(size.getSize().getExpr()).attr()); });
 }
 
-/// The values that the program of a unit returns. An unused result of an opaque is scratch, unless it binds a symbol:
-/// the caller uses that.
+/// The values that the program of a unit returns. An unused result of an opaque is scratch, unless it is a size that
+/// the caller binds or compares.
 SmallVector<Value> getReturned(Operation *unit) {
-  bool isOpaque = isa<OpaqueOp>(unit), binds = unit->hasAttr("binds");
+  bool isOpaque = isa<OpaqueOp>(unit), settles = settlesSizes(unit);
   SmallVector<Value> returned;
   for (OpResult result : unit->getResults())
-    if (!isOpaque || !result.use_empty() || (binds && result.getResultNumber() == 0))
+    if (!isOpaque || !result.use_empty() || (settles && result.getResultNumber() == 0))
       returned.push_back(result);
   return returned;
 }

@@ -164,6 +164,8 @@ llvm::SmallDenseSet<StringAttr> tile::getChangingSymbols(Operation *loop) {
     if (op != loop)
       for (auto [symbol, limit] : getBoundSymbols(op))
         symbols.insert(symbol);
+    if (auto assertion = dyn_cast<graph::AssertSizesOp>(op))
+      symbols.insert_range(assertion.getSymbols());
     auto inner = dyn_cast<graph::WhileOp>(op);
     if (!inner)
       return;

@@ -19,7 +19,7 @@ struct CarriedSize {
 };
 llvm::SmallVector<CarriedSize> getCarriedSizes(graph::WhileOp loop);
 
-/// Symbols that change from one iteration of a loop to the next.
+/// Symbols that change from one iteration of a loop to the next, or that an iteration compares before it uses them.
 llvm::SmallDenseSet<mlir::StringAttr> getChangingSymbols(mlir::Operation *loop);
 
 /// Whether a size of the operation, or of one within it, depends on one of the symbols.

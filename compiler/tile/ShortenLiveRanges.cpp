@@ -121,7 +121,7 @@ private:
     // binds it.
     bool isFar = false;
     for (Operation *between = op->getPrevNode(); between != latest; between = between->getPrevNode()) {
-      if (between->hasAttr("binds")) {
+      if (settlesSizes(between)) {
         latest = between;
         break;
       }

@@ -1,6 +1,7 @@
 #include "compiler/tile/SizeOrder.h"
 
 #include "compiler/dialect/sym/Substitute.h"
+#include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/tile/RegionSizes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
@@ -16,13 +17,23 @@ static ArrayAttr getDefinitions(Block &block) {
   return {};
 }
 
+/// The symbols that an operation binds or compares.
+static llvm::SmallDenseSet<StringAttr> getSettled(Operation *op) {
+  llvm::SetVector<StringAttr> symbols;
+  if (auto symbol = op->getAttrOfType<StringAttr>("binds"))
+    symbols.insert(symbol);
+  if (auto asserted = op->getAttrOfType<ArrayAttr>(assertsAttr))
+    for (int side : {0, 1})
+      cast<sym::ExprAttr>(asserted[side]).getExpr().collectSymbols(symbols);
+  return {symbols.begin(), symbols.end()};
+}
+
 SizeOrder::SizeOrder(Block &block) {
   ArrayAttr definitions = getDefinitions(block);
   for (Operation &binder : block) {
-    auto symbol = binder.getAttrOfType<StringAttr>("binds");
-    if (!symbol)
+    llvm::SmallDenseSet<StringAttr> symbols = getSettled(&binder);
+    if (symbols.empty())
       continue;
-    llvm::SmallDenseSet<StringAttr> symbols = {symbol};
     sym::addDefined(definitions, symbols);
     SmallVector<Operation *> &behind = users[&binder];
     for (Operation *op = binder.getNextNode(); op; op = op->getNextNode())

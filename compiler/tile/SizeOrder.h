@@ -6,8 +6,8 @@
 
 namespace freestone::tile {
 
-/// The order between operations that bind symbols and those behind them whose sizes depend on these: no value leads
-/// from one to the other.
+/// The order between operations that bind or compare symbols and those behind them whose sizes depend on these: no
+/// value leads from one to the other.
 class SizeOrder {
 public:
   explicit SizeOrder(mlir::Block &block);

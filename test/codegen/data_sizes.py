@@ -5,7 +5,8 @@ constants: as detection networks resize their inputs. Against numpy, at many siz
 two; a negative size ends the run with a message that names the node. And within a loop, whose carried value grows so.
 
 Sizes that must be equal and are known only then are compared: a mismatch ends the run with a message that names the node and
-both sizes, before anything reads or writes what is beside a buffer.
+both sizes, before anything reads or writes what is beside a buffer. So are those within branches and loops, each time that
+these run.
 """
 
 import pathlib
@@ -179,13 +180,64 @@ def check_parts(folder, threads):
         refuse(model, {"x": x, "sizes": as_input([first + 5000, second])}, "must be")
 
 
-def refuse(model, inputs, text):
+def make_regions(path):
+    """total: the places of what is not 0 in a[i] and in b[i], added, over all iterations; y: x plus w where a flag is true,
+    else x; z: x plus w, as often as a loop runs. A loop compares what it finds, a branch and a loop what is known before."""
+    any_bool, bools = onnx.TensorProto.BOOL, lambda name: helper.make_tensor_value_info(name, onnx.TensorProto.BOOL, [])
+    value = helper.make_tensor_value_info
+    counting = helper.make_graph(
+        [node("Identity", ["c"], ["going"]), node("Gather", ["a", "i"], ["a_row"]), node("Gather", ["b", "i"], ["b_row"]),
+         node("NonZero", ["a_row"], ["found"]), node("NonZero", ["b_row"], ["other"]),
+         node("Add", ["found", "other"], ["both"], "both"), node("ReduceSum", ["both"], ["sum"], keepdims=0),
+         node("Add", ["before", "sum"], ["after"])],
+        "counting", [value("i", INT64, []), bools("c"), value("before", INT64, [])], [bools("going"), value("after", INT64, [])])
+    adding = helper.make_graph([node("Add", ["x", "w"], ["sum_of_two"], "branch")], "adding", [], [value("sum_of_two", FLOAT, None)])
+    keeping = helper.make_graph([node("Identity", ["x"], ["same"])], "keeping", [], [value("same", FLOAT, None)])
+    repeating = helper.make_graph(
+        [node("Identity", ["d"], ["on"]), node("Add", ["z_before", "w"], ["z_after"], "repeated")],
+        "repeating", [value("j", INT64, []), bools("d"), value("z_before", FLOAT, ["n"])], [bools("on"), value("z_after", FLOAT, ["n"])])
+    save(path, [node("Loop", ["trips", "", "zero"], ["total"], body=counting),
+                node("If", ["flag"], ["y"], then_branch=adding, else_branch=keeping),
+                node("Loop", ["more", "", "x"], ["z"], body=repeating)],
+         [("trips", INT64, []), ("a", FLOAT, ["t", "m"]), ("b", FLOAT, ["t", "k"]), ("flag", any_bool, []), ("x", FLOAT, ["n"]),
+          ("w", FLOAT, ["q"]), ("more", INT64, [])],
+         [("total", INT64, []), ("y", FLOAT, ["n"]), ("z", FLOAT, ["n"])], [constant("zero", 0, np.int64)])
+
+
+def check_regions(folder, threads):
+    model = freestone_runtime.Model(folder / "regions.stone", threads)
+    random = np.random.default_rng(3)
+    for trips, count, n in ((0, 3, 4), (1, 1, 1), (5, 40, 3000), (3, 5000, 7)):
+        a, b = (np.array([random.permutation(size) < count for _ in range(trips)], np.float32).reshape(trips, size)
+                for size in (2 * count, 3 * count))
+        x, w = random.standard_normal((2, n), np.float32)
+        inputs = {"trips": np.array(trips), "a": a, "b": b, "flag": np.array(True), "x": x, "w": w, "more": np.array(2)}
+        places = sum((np.nonzero(p)[0] + np.nonzero(q)[0]).sum() for p, q in zip(a, b))
+        total, y, z = model.run(inputs)
+        assert total == places, (total, places)
+        np.testing.assert_array_equal(y, x + w)
+        np.testing.assert_array_equal(z, x + w + w)
+        for row in range(trips):
+            lacking = b.copy()
+            lacking[row, np.nonzero(b[row])[0][-1]] = 0
+            refuse(model, inputs | {"b": lacking}, "node 'both'", f"is {count}, but must be {count - 1}")
+        longer = inputs | {"w": np.append(w, 1).astype(np.float32)}
+        refuse(model, longer, "node 'branch'", f"is {n}, but must be {n + 1}")
+        refuse(model, longer | {"flag": np.array(False)}, "node 'repeated'", f"is {n}, but must be {n + 1}")
+        # What does not run requires nothing.
+        _, y, z = model.run(longer | {"flag": np.array(False), "more": np.array(0)})
+        np.testing.assert_array_equal(y, x)
+        np.testing.assert_array_equal(z, x)
+        model.run(inputs)
+
+
+def refuse(model, inputs, *texts):
     try:
         model.run(inputs)
     except Exception as error:  # the runtime's errors are of no type of their own
-        assert text in str(error), error
+        assert all(text in str(error) for text in texts), error
     else:
-        raise AssertionError(f"not refused: {text}")
+        raise AssertionError(f"not refused: {texts}")
 
 
 def expected(x, scales):
@@ -217,8 +269,11 @@ def main():
     freestone_runtime.compile_model(folder / "parts.onnx", folder / "parts.stone")
     make_loop(folder / "loop.onnx")
     freestone_runtime.compile_model(folder / "loop.onnx", folder / "loop.stone")
+    make_regions(folder / "regions.onnx")
+    freestone_runtime.compile_model(folder / "regions.onnx", folder / "regions.stone")
     random = np.random.default_rng(0)
     for threads in (1, 2):
+        check_regions(folder, threads)
         check_loop(folder, threads)
         check_matched(folder, threads)
         check_parts(folder, threads)

@@ -149,11 +149,19 @@ TEST_F(FunctionBuilderTest, SizesThatAreNeverEqualAreRefused) {
 
 TEST_F(FunctionBuilderTest, NothingIsLearntFromWhatMayNeverRun) {
   begin({f32({"a"}), f32({"b"})});
+  {
+    FunctionBuilder::RegionScope inside(*builder);
+    EXPECT_EQ((argument(0) + argument(1)).type(), f32({"a"}));
+    EXPECT_TRUE(argument(1) * argument(0));
+    EXPECT_EQ(operations(), "assert_sizes reshape broadcast binary reshape broadcast binary");
+  }
+  // Another region asserts for itself.
   FunctionBuilder::RegionScope inside(*builder);
-  EXPECT_FALSE(argument(0) + argument(1));
-  EXPECT_EQ(reason(),
-            "sizes of what is combined element by element must be equal within a branch or a loop, where they "
-            "may be a and b");
+  EXPECT_TRUE(argument(0) + argument(1));
+  EXPECT_EQ(operations(),
+            "assert_sizes reshape broadcast binary reshape broadcast binary assert_sizes reshape broadcast binary");
+  EXPECT_TRUE(builder->sizeFacts().assertions().empty());
+  EXPECT_EQ(argument(1).type(), f32({"b"}));
 }
 
 TEST_F(FunctionBuilderTest, ComplaintsOfTheVerifierAreRefusals) {

@@ -26,6 +26,26 @@ TEST_F(ControlFlowTest, IfBindsTheSizeOfWhatRuns) {
   }
 }
 
+TEST_F(ControlFlowTest, BranchesAssertSizes) {
+  constexpr llvm::StringRef text =
+      R"(func.func @main(%c: !graph.tensor<[], i1>, %x: !graph.tensor<[n], f32>, %y: !graph.tensor<[m], f32>) -> !graph.tensor<[n], f32> {
+    %r = graph.if %c {
+      graph.assert_sizes <m> equals <n> "sizes of a sum"
+      %z = graph.reshape %y : !graph.tensor<[m], f32> -> !graph.tensor<[n], f32>
+      %s = graph.binary add %x, %z : !graph.tensor<[n], f32>
+      graph.yield %s : !graph.tensor<[n], f32>
+    } else {
+      graph.yield %x : !graph.tensor<[n], f32>
+    } : !graph.tensor<[], i1> -> !graph.tensor<[n], f32>
+    return %r : !graph.tensor<[n], f32>
+  })";
+  HostTensor pair = f32({2}, {1, 2}), triple = f32({3}, {1, 2, 3});
+  expectNear(run(text, {i1({}, {1}), pair, pair}).at(0), {2, 4});
+  expectNear(run(text, {i1({}, {0}), pair, triple}).at(0), {1, 2});
+  EXPECT_NE(getError(text, {i1({}, {1}), pair, triple}).find("sizes of a sum: the size m is 3, but must be 2"),
+            std::string::npos);
+}
+
 TEST_F(ControlFlowTest, WhileCarriesAndCollects) {
   // Doubles until above 20; the carried size changes in every iteration.
   auto results = runMain(

@@ -63,6 +63,25 @@ func.func @defined(%x: !graph.tensor<[b, 4], f32> {graph.name = "x"}) -> (!graph
   return %0 : !graph.tensor<[twice, 4], f32>
 }
 
+// A phase that compares sizes binds the first one to a symbol of its own, which must equal the other one then.
+// CHECK-LABEL: task.program @compared symbols [{{.*}}#task.symbol<"%asserted0" runtime 2, 0 in [-9223372036854775808, 9223372036854775807]>]
+// CHECK-SAME{LITERAL}: assert [[#sym.expr<"%asserted0">, #sym.expr<2*k>, "at node 'add': the size n, which must equal 2*k,"]]
+// CHECK:         task.phase "sizes" after all [] same [] binds "%asserted0"
+tile.program @sizes symbols [s0, s1]() -> (!graph.tensor<[2], i64>)
+    attributes {plan = #tile.plan<#tile.written_out, tiles = 1, scratch = 0, reads = [], writes = [unit]>} {
+  %0 = tile.opaque [1] attributes {asserts = [#sym.expr<s0>, #sym.expr<s1>, ""]} {
+  ^bb0(%t: index, %to: memref<?xi64>):
+    %a = tile.size s0 : index
+    %b = tile.size s1 : index
+    tile.yield
+  } : () -> !graph.tensor<[2], i64>
+  tile.return %0 : !graph.tensor<[2], i64>
+}
+func.func @compared(%x: !graph.tensor<[n, 4], f32> {graph.name = "x"}, %y: !graph.tensor<[k, 4], f32> {graph.name = "y"}) {
+  %0 = tile.call @sizes() [s0 = n, s1 = 2*k] {asserts = [#sym.expr<n>, #sym.expr<2*k>, "at node 'add'"]} : () -> !graph.tensor<[2], i64>
+  return
+}
+
 // A multiple of a symbol binds it.
 // CHECK-LABEL: task.program @multiple symbols [#task.symbol<"units" dim 0, 1 scale 32 in [1, 64]>]
 func.func @multiple(%x: !graph.tensor<[4, 32*units], f32> {graph.name = "x"})

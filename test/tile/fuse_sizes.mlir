@@ -38,6 +38,35 @@ func.func @used_behind(%x: !graph.tensor<[n], i64>) -> (!graph.tensor<[], i64>, 
 
 #id = affine_map<(d0) -> (d0)>
 
+// What uses sizes that are compared stays behind that.
+// CHECK-LABEL: func.func @compared
+// CHECK:         tile.opaque [1] attributes {asserts = [
+// CHECK:         tile.group
+// CHECK:           arith.muli
+// CHECK:         return
+func.func @compared(%x: !graph.tensor<[n], i64>, %y: !graph.tensor<[m], i64>) -> !graph.tensor<[n], i64> {
+  %0 = tile.compute [n] [parallel] ins(%x : #id) {
+  ^bb0(%a: i64):
+    %s = arith.addi %a, %a : i64
+    tile.yield %s : i64
+  } : (!graph.tensor<[n], i64>) -> !graph.tensor<[n], i64>
+  %1 = tile.opaque [1] attributes {asserts = [#sym.expr<n>, #sym.expr<m>, "sizes"]} {
+  ^bb0(%i: index, %to: memref<?xi64>):
+    tile.yield
+  } : () -> !graph.tensor<[2], i64>
+  %2 = graph.reshape %y : !graph.tensor<[m], i64> -> !graph.tensor<[n], i64>
+  %3 = tile.compute [n] [parallel] ins(%0 : #id, %2 : #id) {
+  ^bb0(%a: i64, %b: i64):
+    %s = arith.muli %a, %b : i64
+    tile.yield %s : i64
+  } : (!graph.tensor<[n], i64>, !graph.tensor<[n], i64>) -> !graph.tensor<[n], i64>
+  return %3 : !graph.tensor<[n], i64>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
 // So does what uses a size that is defined by it.
 // CHECK-LABEL: func.func @defined_behind
 // CHECK:         %[[GROUP:.*]]:2 = tile.group

@@ -200,6 +200,17 @@ func.func @countTo(%x: !graph.tensor<[], i64>) -> !graph.tensor<[k], i64> {
   return %y : !graph.tensor<[k], i64>
 }
 
+// Sizes that a region compares are computed by an operation of their own.
+// CHECK-LABEL: func.func @assertSizes
+// CHECK:         tile.opaque [1] attributes {asserts = [#sym.expr<n>, #sym.expr<2*k>, "at node 'add'"]} {
+// CHECK:           tile.size n
+// CHECK:           tile.size 2*k
+// CHECK:         } : () -> !graph.tensor<[2], i64>
+func.func @assertSizes(%x: !graph.tensor<[n], f32>, %y: !graph.tensor<[k], f32>) {
+  graph.assert_sizes <n> equals <2*k> "at node 'add'"
+  return
+}
+
 // A splat in memory is made before its first user, behind what binds its size.
 // CHECK-LABEL: func.func @splatOfData
 // CHECK:         tile.opaque [1] ins(%arg0) attributes {binds = "k"}

@@ -280,3 +280,24 @@ func.func @found(%x: !graph.tensor<[t, n, 8], f32>, %h: !graph.tensor<[n, 8], f3
   } -> !graph.tensor<[n, 8], f32>, !graph.tensor<[t, n, 8], f32>, !graph.tensor<[t, n, 8], f32>, !graph.tensor<[t, n, 8], f32>
   return %found, %next, %again : !graph.tensor<[t, n, 8], f32>, !graph.tensor<[t, n, 8], f32>, !graph.tensor<[t, n, 8], f32>
 }
+
+// -----
+
+// What uses sizes that the body compares stays within, behind that.
+// CHECK-LABEL: func.func @compared
+// CHECK-NOT:     graph.binary
+// CHECK:         tile.loop @compared_body
+// CHECK:       func.func private @compared_body
+// CHECK:         graph.assert_sizes <n> equals <m> "sizes of a sum"
+// CHECK:         graph.binary add
+func.func @compared(%x: !graph.tensor<[t, n], f32>, %y: !graph.tensor<[n], f32>, %z: !graph.tensor<[m], f32>) -> !graph.tensor<[t, n], f32> {
+  %all = graph.scan over %x : !graph.tensor<[t, n], f32> {
+  ^bb0(%slice: !graph.tensor<[n], f32>):
+    graph.assert_sizes <n> equals <m> "sizes of a sum"
+    %other = graph.reshape %z : !graph.tensor<[m], f32> -> !graph.tensor<[n], f32>
+    %sum = graph.binary add %y, %other : !graph.tensor<[n], f32>
+    %next = graph.binary mul %sum, %slice : !graph.tensor<[n], f32>
+    graph.yield %next : !graph.tensor<[n], f32>
+  } -> !graph.tensor<[t, n], f32>
+  return %all : !graph.tensor<[t, n], f32>
+}

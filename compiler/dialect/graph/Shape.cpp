@@ -237,6 +237,13 @@ LogicalResult MatchShapeOp::verify() {
 
 OpFoldResult MatchShapeOp::fold(FoldAdaptor) { return getOperand().getType() == getType() ? getOperand() : Value(); }
 
+SmallVector<StringAttr> AssertSizesOp::getSymbols() {
+  llvm::SetVector<StringAttr> symbols;
+  getActual().getExpr().collectSymbols(symbols);
+  getExpected().getExpr().collectSymbols(symbols);
+  return symbols.takeVector();
+}
+
 void MatchShapeOp::collectBound(SmallVectorImpl<sym::Expr> &bound) { llvm::append_range(bound, getType().getShape()); }
 
 } // namespace freestone::graph

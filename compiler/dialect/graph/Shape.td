@@ -125,4 +125,21 @@ def Graph_MatchShapeOp : Graph_TypedOp<"match_shape", [DeclareOpInterfaceMethods
   let hasFolder = 1;
 }
 
+def Graph_AssertSizesOp : Graph_Op<"assert_sizes", [MemoryEffects<[MemWrite]>]> {
+  let summary = "asserts within a branch or a loop that two sizes are equal, each time that it runs";
+  let description = [{
+    A mismatch ends the run with a message: `text`, and both sizes. What uses their symbols behind it comes after it, and
+    stays in its region. Sizes that must be equal whenever the program runs are `graph.assertions` of the function.
+    ```mlir
+    graph.assert_sizes <n> equals <2*k> "at node 'add': the sizes of a sum must be equal"
+    ```
+  }];
+  let arguments = (ins Sym_ExprAttr:$actual, Sym_ExprAttr:$expected, StrAttr:$text);
+  let assemblyFormat = "$actual `equals` $expected $text attr-dict";
+  let extraClassDeclaration = [{
+    /// The symbols of both sizes.
+    ::llvm::SmallVector<::mlir::StringAttr> getSymbols();
+  }];
+}
+
 #endif // FREESTONE_COMPILER_DIALECT_GRAPH_SHAPE_TD

@@ -53,8 +53,10 @@ void OpaqueOp::print(OpAsmPrinter &printer) {
   printer.printFunctionalType(*this);
 }
 
+bool settlesSizes(Operation *op) { return op->hasAttr("binds") || op->hasAttr(assertsAttr); }
+
 void OpaqueOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  if ((*this)->hasAttr("binds"))
+  if (settlesSizes(*this))
     effects.emplace_back(MemoryEffects::Write::get());
 }
 

@@ -45,6 +45,12 @@ sym::Expr getLinearIndex(graph::TensorType type, llvm::ArrayRef<sym::Expr> indic
 /// Whether an operation's result aliases its operand, in another shape or layout.
 bool isAlias(mlir::Operation *op);
 
+/// Of an opaque or its call: two sizes that must be equal, and a text (see `tile.opaque`).
+constexpr llvm::StringLiteral assertsAttr = "asserts";
+
+/// Whether an operation, which binds or asserts sizes, must come before what uses them behind it.
+bool settlesSizes(mlir::Operation *op);
+
 using graph::getExprArrayAttr;
 using graph::getExprs;
 

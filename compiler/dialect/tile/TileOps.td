@@ -86,7 +86,9 @@ def Tile_OpaqueOp : Tile_Op<"opaque", [AlwaysSpeculatable, DeclareOpInterfaceMet
     The body computes one tile: `%t` is its number, followed by every operand and result as a flat, row-major buffer
     (bool as i8, unsigned as signless). Tiles may run in any order and concurrently, so each writes its own elements. A
     result without uses is scratch memory. An attribute `binds = "n"` makes the single i64 element of the first result
-    the value of the symbol n from then on, which counts as a write: it stays where nothing reads the result. An attribute
+    the value of the symbol n from then on, which counts as a write: it stays where nothing reads the result. So does
+    `asserts = [#sym.expr<n>, #sym.expr<k>, "text"]` of an opaque whose first result is these two sizes: where they differ
+    the run ends with the text and both. What uses symbols that are bound or compared, behind that, stays behind it. An attribute
     `updates` makes it an in-place update (see `task-update-in-place`): the first result's buffer starts with the
     elements of the first operand, and the body does not use the operand's own buffer.
     ```mlir

@@ -1,3 +1,4 @@
+#include "compiler/tile/OpaqueBuilder.h"
 #include "compiler/tile/lowering/Lowering.h"
 
 using namespace mlir;
@@ -48,8 +49,26 @@ struct LowerSizes : OpRewritePattern<graph::SizesOp> {
   }
 };
 
+/// Both sizes, which the phase that computes them compares.
+struct LowerAssertSizes : OpRewritePattern<graph::AssertSizesOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(graph::AssertSizesOp op, PatternRewriter &rewriter) const override {
+    Expr one = Expr::constant(getContext(), 1);
+    auto pair = graph::TensorType::get(ArrayRef<Expr>{one * 2}, rewriter.getI64Type());
+    OpaqueBuilder body(rewriter, op.getLoc(), one, {}, pair);
+    body.store(0, body.constant(0), body.toI64(body.size(op.getActual().getExpr())));
+    body.store(0, body.constant(1), body.toI64(body.size(op.getExpected().getExpr())));
+    body.finish()->setAttr(assertsAttr, rewriter.getArrayAttr({op.getActual(), op.getExpected(), op.getTextAttr()}));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
-void populateSourcePatterns(RewritePatternSet &patterns) { patterns.add<LowerIota, LowerSizes>(patterns.getContext()); }
+void populateSourcePatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerIota, LowerSizes, LowerAssertSizes>(patterns.getContext());
+}
 
 } // namespace freestone::tile
