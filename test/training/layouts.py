@@ -12,11 +12,11 @@ import numpy as np
 from command import Command
 from graphs import FLOAT, INT64, draw, node, save, tensors
 
-FEATURES, HIDDEN, CLASSES, SAMPLES, WORDS = 24, 96, 5, 200, 64
+FEATURES, NARROW, HIDDEN, CLASSES, SAMPLES, WORDS = 24, 3, 96, 5, 200, 64
 
 
 def make_models(folder):
-    """layers: x f32[n, 24] → logits f32[n, 5]; tied: x i64[n] → logits f32[n, 64]."""
+    """layers: x f32[n, 24], narrow: x f32[n, 3] → logits f32[n, 5]; tied: x i64[n] → logits f32[n, 64]."""
     random = np.random.default_rng(1)
     # Columns are the second dimension of w1, the first of w2 and w3; those of w3 fill no panel.
     save(folder / "layers.onnx",
@@ -26,6 +26,12 @@ def make_models(folder):
          [("x", FLOAT, ["n", FEATURES])], [("logits", FLOAT, ["n", CLASSES])],
          draw(random, {"w1": (FEATURES, HIDDEN), "b1": (HIDDEN,), "w2": (64, HIDDEN), "b2": (64,), "w3": (CLASSES, 64),
                        "b3": (CLASSES,)}, scale=0.1))
+    # The gradients of so few rows are updates of many columns at once where these are not in panels.
+    save(folder / "narrow.onnx",
+         [node("Gemm", ["x", "w1", "b1"], ["h"], transB=1), node("Relu", ["h"], ["r"]),
+          node("Gemm", ["r", "w2", "b2"], ["logits"], transB=1)],
+         [("x", FLOAT, ["n", NARROW])], [("logits", FLOAT, ["n", CLASSES])],
+         draw(random, {"w1": (384, NARROW), "b1": (384,), "w2": (CLASSES, 384), "b2": (CLASSES,)}, scale=0.1))
     # A table that the logits are made with, too.
     save(folder / "tied.onnx",
          [node("Gather", ["table", "x"], ["e"]), node("MatMul", ["e", "w"], ["h"]), node("Tanh", ["h"], ["t"]),
@@ -33,6 +39,8 @@ def make_models(folder):
          [("x", INT64, ["n"])], [("logits", FLOAT, ["n", WORDS])],
          draw(random, {"table": (WORDS, 32), "w": (32, 32)}, scale=0.1))
     np.savez(folder / "layers.npz", x=random.normal(size=(SAMPLES, FEATURES)).astype(np.float32),
+             y=random.integers(0, CLASSES, SAMPLES))
+    np.savez(folder / "narrow.npz", x=random.normal(size=(SAMPLES, NARROW)).astype(np.float32),
              y=random.integers(0, CLASSES, SAMPLES))
     np.savez(folder / "tied.npz", x=random.integers(0, WORDS, SAMPLES), y=random.integers(0, WORDS, SAMPLES))
 
@@ -76,6 +84,12 @@ def main():
         train("layers", name, "--epochs", 2, *options)
         train("layers", f"{name}-rows", "--epochs", 2, *options, *off)
         assert np.allclose(tool.metrics(name), tool.metrics(f"{name}-rows"), rtol=tolerance), name
+    # And the sums of a few rows.
+    for run, options in ("narrow", []), ("narrow-rows", off):
+        train("narrow", run, "--epochs", 2, *cases["sgd"], *options)
+    ours, rows = (tensors(tool.folder / run / "model.onnx") for run in ("narrow", "narrow-rows"))
+    for key, value in rows.items():
+        np.testing.assert_allclose(ours[key], value, rtol=1e-5, atol=1e-5, err_msg=key)
     print("ok")
 
 

@@ -35,8 +35,9 @@ private:
   RowsAhead getAhead(const PackedBlock &columns, Value block);
   RowsAhead getStored(const tile::StreamedInput &input, Value column, Value step);
   Value getLinear(unsigned input, Value column, Value step);
-  /// Whether few rows of A may be updates of a run's results at once, which must then be in place.
-  bool mayUpdate() { return streamedInput && directStride; }
+  /// Whether few rows of A may be updates of a run's results at once, which must then be in place: as rows, not in
+  /// panels.
+  bool mayUpdate() { return streamedInput && directStride && !isPanelled(); }
 
   std::optional<unsigned> packedInput;
   /// B, if few rows of A read its panels in place.
