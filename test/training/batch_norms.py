@@ -180,8 +180,49 @@ def check(tool, picture):
             print(f"{target} without {switch} ({whole[counter]}): within {worst:.1e}")
 
 
+def make_standardized(path, form):
+    """A layer whose weights are standardized, as PyTorch writes that: by a normalization without running statistics, which are
+    `computed` from the weights or `constant` zeros and ones; or in words."""
+    moments = [node("ReduceMean", ["rows", "last"], ["mean"]), node("Sub", ["rows", "mean"], ["centred"]),
+               node("Mul", ["centred", "centred"], ["squares"]), node("ReduceMean", ["squares", "last"], ["variance"])]
+    norm = lambda mean, variance, **options: [node("BatchNormalization", ["batch", "gain", "none", mean, variance], ["normal"],
+                                                   epsilon=EPSILON, **options)]
+    forms = {
+        "computed": [*moments, node("Reshape", ["mean", "flat"], ["m"]), node("Reshape", ["variance", "flat"], ["v"]), *norm("m", "v")],
+        "constant": norm("none", "ones", training_mode=1),
+        "words": [*moments, node("Add", ["variance", "epsilon"], ["sum"]), node("Sqrt", ["sum"], ["root"]),
+                  node("Div", ["centred", "root"], ["quotient"]), node("Unsqueeze", ["gain", "one"], ["column"]),
+                  node("Mul", ["quotient", "column"], ["normal"])]}
+    head = [node("Identity", ["w"], ["rows"]), node("Unsqueeze", ["w", "zero"], ["batch"]), *forms[form],
+            node("Reshape", ["normal", "shape"], ["standard"]), node("Gemm", ["x", "standard", "b"], ["logits"], transB=1)]
+    fixed = [constant(name, values, np.int64) for name, values in
+             {"last": [-1], "flat": [-1], "zero": [0], "one": [1], "shape": [CLASSES, 7]}.items()]
+    values = [node("Constant", [], [name], value=constant(name, values)) for name, values in
+              {"none": np.zeros(CLASSES), "ones": np.ones(CLASSES), "epsilon": EPSILON}.items()]
+    weights = draw(np.random.default_rng(4), {"w": (CLASSES, 7), "gain": (CLASSES,), "b": (CLASSES,)})
+    save(path, [*values, *head], [("x", FLOAT, ["n", 7])], [("logits", FLOAT, ["n", CLASSES])], [*weights, *fixed])
+
+
+def check_standardized(tool):
+    random, found = np.random.default_rng(6), {}
+    np.savez(tool.folder / "standard.npz", x=random.normal(size=(40, 7)).astype(np.float32), y=random.integers(CLASSES, size=40))
+    for form in ("words", "computed", "constant"):
+        make_standardized(tool.folder / f"{form}.onnx", form)
+        tool.train(f"{form}.onnx", "--data", "standard.npz", "--eval-data", "standard.npz", "--labels", "y", "--batch", 8,
+                   "--optimizer", "sgd", "--lr", 0.3, "--no-shuffle", "--out", form)
+        evaluation = json.loads((tool.folder / form / "evaluations.jsonl").read_text().splitlines()[-1])["loss"]
+        found[form] = tensors(tool.folder / form / "model.onnx"), evaluation
+    right, loss = found["words"]
+    for form in ("computed", "constant"):
+        for name in ("w", "gain", "b"):
+            np.testing.assert_allclose(found[form][0][name], right[name], rtol=1e-4, atol=1e-6, err_msg=f"{form}: {name}")
+        assert abs(found[form][1] - loss) < 1e-5, (form, found[form][1], loss)
+    assert not np.allclose(right["w"], tensors(tool.folder / "words.onnx")["w"])
+
+
 def main():
     tool = Command(*sys.argv[1:])
+    check_standardized(tool)
     for picture in SWITCHES:
         check(tool, picture)
 

@@ -33,9 +33,27 @@ Statistics update(Node &node, const Statistics &old, Tensor mean, Tensor varianc
   return {blend(old.mean, mean), blend(old.variance, variance)};
 }
 
-/// Normalizes by batch statistics, and updates the running statistics. With channels first it is a layer normalization,
-/// which has a gradient of its own.
-void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Statistics &old) {
+/// Where a statistic comes from: an initializer, which a training step updates; a constant, such as the zeros and ones
+/// of a normalization without running statistics; or what the model computes, as of standardized weights.
+enum class Origin { Initializer, Constant, Computed };
+
+/// What only moves an initializer is one.
+Origin originOf(Tensor statistic) {
+  if (!statistic.impl()->weight.empty())
+    return Origin::Initializer;
+  if (statistic.content())
+    return Origin::Constant;
+  mlir::Operation *op = statistic.value().getDefiningOp();
+  while (isa_and_nonnull<graph::ReshapeOp, graph::CastOp, graph::BroadcastOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<graph::WeightOp>(op)     ? Origin::Initializer
+         : isa_and_nonnull<graph::ConstantOp>(op) ? Origin::Constant
+                                                  : Origin::Computed;
+}
+
+/// Normalizes by batch statistics, and updates the running statistics if there are some. With channels first it is a
+/// layer normalization, which has a gradient of its own.
+void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Statistics &old, bool areRunning) {
   ModelBuilder &builder = node.builder();
   mlir::Type wide = old.mean.elementType();
   SmallVector<int64_t> channelsFirst = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
@@ -62,7 +80,7 @@ void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Sta
     node.setOutput(1, next.mean);
   if (node.wants(2))
     node.setOutput(2, next.variance);
-  if (!isStep)
+  if (!isStep || !areRunning)
     return;
   for (auto [before, after] : {std::pair(old.mean, next.mean), std::pair(old.variance, next.variance)}) {
     if (before.impl()->weight.empty() || builder.statistics.lookup(before.impl()->weight)) {
@@ -86,9 +104,11 @@ void batchNormalization(Node &node) {
     node.reject("the input has no channels");
     return;
   }
-  bool trains = options.form == ModelForm::AsWritten ? saysTraining : options.updatesStatistics();
-  if (trains)
-    return normalizeByBatch(node, x, scale, bias, {mean, variance});
+  Origin origin = std::min(originOf(mean), originOf(variance));
+  bool areRunning = origin == Origin::Initializer || (origin == Origin::Constant && !saysTraining);
+  bool isAsWritten = options.form == ModelForm::AsWritten || !areRunning;
+  if (isAsWritten ? saysTraining : options.updatesStatistics())
+    return normalizeByBatch(node, x, scale, bias, {mean, variance}, areRunning);
   for (Tensor statistic : {mean, variance})
     if (options.keepWeights && !statistic.impl()->weight.empty())
       node.builder().statistics.insert({statistic.impl()->weight, statistic});
