@@ -65,6 +65,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   laidOut.enable = switches.layOutState;
   laidOut.width = layouts.columns;
   fusion.epilogues = switches.fuseEpilogues;
+  fusion.slices = switches.sliceEpilogues;
   fusion.rows = switches.fuseRows;
   fusion.maps = switches.fuseMaps;
   fusion.siblings = switches.fuseSiblings;

@@ -14,6 +14,7 @@ struct Switches {
   bool inlineProducers = true;
   bool factorSums = true;
   bool fuseEpilogues = true;
+  bool sliceEpilogues = true;
   bool fuseRows = true;
   bool orderMaps = true;
   bool orderProducts = true;
@@ -80,7 +81,7 @@ struct Switches {
   static constexpr Switches forLevel(int level) {
     Switches switches;
     if (level == 0)
-      switches.append = switches.reverseLoops = switches.keepStates = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows =
+      switches.append = switches.reverseLoops = switches.keepStates = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.sliceEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
       switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
@@ -119,6 +120,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"inline", &Switches::inlineProducers, "inlined", "computes that only map elements go into their consumers"},
     {"factor-sums", &Switches::factorSums, "factored_sums", "sums that differ by a factor are computed once"},
     {"epilogues", &Switches::fuseEpilogues, "epilogues", "contractions carry what follows on their elements"},
+    {"sliced-epilogues", &Switches::sliceEpilogues, "sliced_epilogues",
+     "contractions carry what reads several slices of their columns together, such as the gates of recurrent layers"},
     {"rows", &Switches::fuseRows, "rows", "reductions over the same rows are passes of one program"},
     {"order-maps", &Switches::orderMaps, "ordered_maps",
      "maps go along the rows of the reductions whose results they read, such as those of a batch's statistics"},

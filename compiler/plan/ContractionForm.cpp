@@ -1,5 +1,7 @@
 #include "compiler/plan/ContractionForm.h"
 
+#include "compiler/plan/DotProductLayout.h"
+#include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -137,7 +139,7 @@ std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
 }
 
 std::optional<DotProductFactors> ContractionForm::getSplitFactors() {
-  if (!elementType.isF32() || m.empty() || n.empty())
+  if (!elementType.isF32() || m.empty() || n.empty() || (slices > 1 && !mayHaveSlices(slices, DotProductLayout::unit)))
     return std::nullopt;
   for (bool isLhs : {true, false}) {
     auto argument = dyn_cast<BlockArgument>(isLhs ? lhs : rhs);
@@ -348,70 +350,26 @@ std::optional<WordWindow> ContractionForm::getWordWindow() {
   return std::nullopt;
 }
 
-std::optional<SmallVector<Expr>> freestone::tile::getLoopsAt(ComputeOp consumer, Value producer,
-                                                             ArrayRef<Expr> indices) {
-  SmallVector<Expr> extents = consumer.getExtents();
-  SmallVector<Expr> loops(consumer.getNumLoops());
-  if (consumer.getNumReductions() || llvm::is_contained(consumer.getReads(), producer))
-    return std::nullopt;
-  bool reads = false;
-  for (auto [input, value] : llvm::enumerate(consumer.getInputs())) {
-    if (value != producer)
-      continue;
-    if (consumer.getFill(input))
-      return std::nullopt;
-    reads = true;
-    for (auto [index, at] : llvm::zip_equal(getIndices(consumer, input), indices)) {
-      std::optional<unsigned> loop = index.asSymbol() ? asLoop(*index.asSymbol()) : std::nullopt;
-      if (!loop && index == at)
-        continue;
-      if (!loop || (loops[*loop] && loops[*loop] != at))
-        return std::nullopt;
-      loops[*loop] = at;
-    }
-  }
-  for (auto [loop, extent] : llvm::zip_equal(loops, extents)) {
-    if (!loop && extent.isConstant(1))
-      loop = Expr::constant(consumer.getContext(), 0);
-    if (!loop)
-      return std::nullopt;
-  }
-  if (!reads)
-    return std::nullopt;
-  return loops;
-}
-
-bool freestone::tile::areEpilogues(ComputeOp first, ArrayRef<ComputeOp> later) {
-  DenseMap<Value, SmallVector<Expr>> elements;
-  auto define = [&](ComputeOp compute, ArrayRef<Expr> loops) {
-    for (Value result : compute.getResults())
-      elements[result] = SmallVector<Expr>(loops.take_front(compute.getNumParallel()));
-  };
-  SmallVector<Expr> loops;
-  for (unsigned loop = 0; loop < first.getNumLoops(); ++loop)
-    loops.push_back(getLoopSymbol(first.getContext(), loop));
-  define(first, loops);
-  for (ComputeOp epilogue : later) {
-    std::optional<SmallVector<Expr>> at;
-    for (Value operand : epilogue.getInputs()) {
-      auto known = elements.find(operand);
-      if (known == elements.end())
-        continue;
-      std::optional<SmallVector<Expr>> here = getLoopsAt(epilogue, operand, known->second);
-      if (!here || (at && *at != *here))
-        return false;
-      at = here;
-    }
-    if (!at || llvm::any_of(epilogue.getReads(), [&](Value read) { return elements.contains(read); }))
-      return false;
-    define(epilogue, *at);
-  }
-  return true;
+bool ContractionForm::mayHaveSlices(int64_t count, int64_t width) {
+  std::optional<int64_t> columns = getExtent(n).asConstant();
+  bool isLast = n.size() == 1 && n.front() + 1 == compute.getNumParallel();
+  if (!isLast || !columns || *columns % (count * width) || !elementType.isF32() || getWindowTaps())
+    return false;
+  return llvm::all_of(ArrayRef{lhs, rhs}, [&](Value factor) {
+    auto argument = dyn_cast<BlockArgument>(factor);
+    return argument && !compute.getFill(argument.getArgNumber()) &&
+           compute.getInputType(argument.getArgNumber()).getElementType().isF32();
+  });
 }
 
 std::optional<ContractionForm> freestone::tile::getContractionWithEpilogue(ProgramOp program) {
   SmallVector<ComputeOp> computes = program.getComputes();
-  if (computes.empty() || !areEpilogues(computes.front(), ArrayRef(computes).drop_front()))
+  if (computes.empty())
     return std::nullopt;
-  return ContractionForm::get(computes.front());
+  std::optional<Epilogue> epilogue = Epilogue::get(computes.front(), ArrayRef(computes).drop_front());
+  std::optional<ContractionForm> form = epilogue ? ContractionForm::get(computes.front()) : std::nullopt;
+  if (!form || (epilogue->slices > 1 && !form->mayHaveSlices(epilogue->slices, 1)))
+    return std::nullopt;
+  form->slices = epilogue->slices;
+  return form;
 }

@@ -53,6 +53,8 @@ struct ContractionForm {
   llvm::SmallVector<unsigned> outer, m, n, k;
   /// The accumulator's type: f32, f64, i32 or i64.
   mlir::Type elementType;
+  /// Equal parts of the columns whose elements at the same place the epilogue reads together.
+  int64_t slices = 1;
 
   /// Nothing if the compute is no contraction or does not begin at zero.
   static std::optional<ContractionForm> get(ComputeOp compute);
@@ -62,6 +64,9 @@ struct ContractionForm {
 
   /// The input that a factor reads, possibly widened.
   std::optional<unsigned> getInput(mlir::Value factor);
+  /// Whether the emitter can compute a program whose epilogue reads so many slices: factors are inputs of f32, without
+  /// windows, and slices are whole panels of `width` columns, which are one loop.
+  bool mayHaveSlices(int64_t count, int64_t width);
   /// What dot products multiply, if both factors are unmodified inputs: of bf16, or of 8 bits and widened.
   std::optional<DotProductFactors> getDotProductFactors();
   /// The same where both factors are inputs of f32, to be split into parts of bf16, and lie in memory along rows,
@@ -94,15 +99,7 @@ struct ContractionForm {
   std::optional<WordWindow> getWordWindow();
 };
 
-/// The loop positions at which `consumer` reads the element of `producer` at `indices`. Nothing unless it reads only
-/// this element, and each of its loops is a coordinate of it.
-std::optional<llvm::SmallVector<sym::Expr>> getLoopsAt(ComputeOp consumer, mlir::Value producer,
-                                                       llvm::ArrayRef<sym::Expr> indices);
-
-/// Whether all of `later` can be computed as an epilogue on the elements of `first`.
-bool areEpilogues(ComputeOp first, llvm::ArrayRef<ComputeOp> later);
-
-/// The contraction at the beginning of a program, if all later computes are its epilogue.
+/// The contraction at the beginning of a program, if all later computes are its epilogue, also in slices.
 std::optional<ContractionForm> getContractionWithEpilogue(ProgramOp program);
 
 } // namespace freestone::tile

@@ -25,25 +25,29 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   tiles.streamedRows = tiling.getStreamedRows();
   tiles.prefetchRows = tiling.getPrefetchRows();
   tiles.mayGroup = !form.getPackedInput(width);
-  tiles.panels = constant(tiling.getPanels());
+  tiles.slices = form.slices;
+  tiles.epilogueRows = form.slices > 1 ? sliceRows : 1;
+  int64_t runTiles = llvm::divideCeil(tiling.getPanels(), form.slices);
+  tiles.runTiles = constant(runTiles);
   tiles.keptRows = constant(tiling.getKeptRows());
   tiles.keptColumns = constant(tiling.getKeptColumns());
   tiles.taps = windowTaps.value_or(1);
   tiles.depthUnit = tiling.getDepthUnit() * tiles.taps;
   tiles.rowBlocks =
       Expr::ceilDiv(rows, getMostRows<Expr>(tiling, outer, rows, columns, depth, ExprOperations{context}));
-  tiles.panelCount = Expr::ceilDiv(columns, width);
+  tiles.columnTiles = Expr::ceilDiv(columns, tiles.getTileWidth());
   // A window is packed tap by tap, so that all steps within one outermost step are in one block.
   Expr steps = windowTaps ? form.getExtent(form.k.front()) : depth;
   int64_t mostSteps = std::max<int64_t>(1, tiling.getDepth() / tiles.taps);
   tiles.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, mostSteps));
-  tiles.tiles = outer * tiles.rowBlocks * tiles.panelCount;
+  tiles.tiles = outer * tiles.rowBlocks * tiles.columnTiles;
 
   // Bounds of what blocks of about equal size take.
   int64_t mostDepth = llvm::divideCeil(mostSteps * tiles.taps, tiles.depthUnit) * tiles.depthUnit;
   int64_t rowsOfBlock = tiling.getRowElements() / tiling.getDepth() + height;
   int64_t ofBlock = std::max(tiling.getRowElements() + height * mostDepth, rowsOfBlock * mostDepth);
-  int64_t ofSums = std::max(tiling.getRowElements() + height * width, rowsOfBlock * width);
+  int64_t ofSums =
+      std::max(tiling.getRowElements() + height * width, std::max(rowsOfBlock, tiles.epilogueRows) * width);
   // Each block of k ends in less than a unit more, all but the last are full, and all together hold less than one more.
   Expr rounded = tiles.depthBlocks.isConstant() ? tiles.depthBlocks * tiles.depthUnit
                                                 : Expr::min(depth + tiles.depthUnit, constant(mostDepth));
@@ -53,9 +57,10 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   tiles.packedRows = Expr::min(allRows, constant(std::max(tiling.getKeptRows(), ofBlock))) + kernel.getLanes() * height;
   int64_t ofColumns = tiles.mayGroup ? std::max(tiling.getKeptColumns(), mostDepth * width) : 0;
   tiles.packedColumns = Expr::min(allColumns, constant(ofColumns));
-  // Panels share the space for sums where k is one block.
-  Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * ((tiling.getPanels() - 1) * rowsOfBlock * width);
-  tiles.sums = Expr::min((rows + height) * (columns + width), further + ofSums);
+  // Tiles share the space for sums where k is one block.
+  int64_t tileWidth = tiles.getTileWidth();
+  Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * ((runTiles - 1) * rowsOfBlock * tileWidth);
+  tiles.sums = Expr::min((rows + height) * (columns + width), further + form.slices * ofSums);
   tiles.columnSums = constant(0);
   return tiles;
 }
@@ -72,7 +77,10 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
   tiles.packedType = tiles.dotProducts->factors.getElementType(context);
   tiles.sumType = tiles.dotProducts->factors.getSumType(context);
   tiles.prefetchRows = tiling.getPrefetchRows();
-  tiles.panels = constant(tiling.getColumns() / unit);
+  tiles.slices = form.slices;
+  tiles.epilogueRows = form.slices > 1 ? sliceRows : 1;
+  int64_t runTiles = llvm::divideCeil(tiling.getColumns() / unit, form.slices);
+  tiles.runTiles = constant(runTiles);
   tiles.parts = tiles.dotProducts->factors.parts;
   // Rows that are split are worth keeping, also where they leave L2.
   int64_t ofRows = tiling.getRows() * tiling.getDepth();
@@ -82,9 +90,9 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
   tiles.rowUnit = unit;
   tiles.depthUnit = tiles.dotProducts->getStepsOfGroup();
   tiles.rowBlocks = Expr::ceilDiv(rows, tiling.getRows());
-  tiles.panelCount = Expr::ceilDiv(columns, unit);
+  tiles.columnTiles = Expr::ceilDiv(columns, tiles.getTileWidth());
   tiles.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(depth, tiling.getDepth()));
-  tiles.tiles = form.getExtent(form.outer) * tiles.rowBlocks * tiles.panelCount;
+  tiles.tiles = form.getExtent(form.outer) * tiles.rowBlocks * tiles.columnTiles;
 
   // All blocks of k but the last are full; an empty sum has one group of zeros.
   Expr allSteps = depth + Expr::min(depth + tiles.depthUnit, constant(tiling.getDepth()));
@@ -94,9 +102,11 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
       Expr::min((columns + unit) * allSteps, constant(std::max(ofRun, tiling.getKeptColumns()))) * tiles.parts;
   if (tiles.parts > 1 && form.getParts())
     tiles.packedColumns = constant(0);
-  // Panels share the space for sums where k is one block.
-  Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * (tiling.getColumns() - unit);
-  tiles.sums = Expr::min((rows + unit) * (columns + unit), (further + unit) * tiling.getRows());
+  // Tiles share the space for sums where k is one block.
+  int64_t tileWidth = tiles.getTileWidth();
+  Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * ((runTiles - 1) * tileWidth);
+  tiles.sums = Expr::min((rows + unit) * (columns + unit),
+                         (further + tileWidth) * std::max(tiling.getRows(), tiles.epilogueRows));
   tiles.columnSums = tiles.dotProducts->flipsRows() ? columns + unit : constant(0);
   return tiles;
 }
@@ -109,7 +119,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ChoiceAttr tiling)
     return contraction ? get(form, contraction) : tiles;
   });
   for (Expr ContractionTiles::*size :
-       {&ContractionTiles::panels, &ContractionTiles::keptRows, &ContractionTiles::keptColumns,
+       {&ContractionTiles::runTiles, &ContractionTiles::keptRows, &ContractionTiles::keptColumns,
         &ContractionTiles::rowBlocks, &ContractionTiles::depthBlocks, &ContractionTiles::tiles,
         &ContractionTiles::packedRows, &ContractionTiles::packedColumns, &ContractionTiles::sums})
     tiles.*size = chooseVariant(tiling, llvm::map_to_vector(all, [&](ContractionTiles &each) { return each.*size; }));

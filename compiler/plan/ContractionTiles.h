@@ -8,6 +8,10 @@ namespace freestone::tile {
 /// About a page of results.
 inline constexpr int64_t pageElements = 1024;
 
+/// Rows that epilogues of slices have together at least, from several tiles where those have fewer: they take long one
+/// after another, and are independent.
+inline constexpr int64_t sliceRows = 16;
+
 /// The most rows of a tile at any sizes, on integers or size expressions, whose operations are `on`'s. A block of k of
 /// them, and their sums for a panel, take the tiling's share of a cache; their results are in so many pages; there are
 /// tiles for all workers.
@@ -33,8 +37,9 @@ Size getMostRows(Tiling tiling, Size outer, Size rows, Size columns, Size depth,
 /// packed together; a worker computes runs of neighbouring tiles of a row block together, and runs in order, so that
 /// packed operands can be reused:
 ///   rows of A by all tiles of a row block, panels of B by all row blocks,
-/// where scratch holds them for all of k. The emitted code computes the sizes of blocks: as expressions they would grow
-/// too large.
+/// where scratch holds them for all of k. Where an epilogue reads slices of columns, a tile has the panel at the same
+/// place of each slice, and panels are counted tile by tile. The emitted code computes the sizes of blocks: as
+/// expressions they would grow too large.
 struct ContractionTiles {
   /// The block of the micro-kernel; of variants, all have the same.
   MicroKernelAttr kernel;
@@ -45,8 +50,10 @@ struct ContractionTiles {
   /// Steps of k of a packed word, where products are of pairs; rows that read panels in place at most; rows ahead of
   /// which an epilogue prefetches.
   int64_t wordSteps = 1, streamedRows = 0, prefetchRows;
-  /// Panels of a run; elements of rows and columns that may stay packed.
-  sym::Expr panels, keptRows, keptColumns;
+  /// The panels of a tile, one of each slice; rows that an epilogue has at least.
+  int64_t slices = 1, epilogueRows = 1;
+  /// Tiles of a run; elements of rows and columns that may stay packed.
+  sym::Expr runTiles, keptRows, keptColumns;
   /// Whether panels that do not stay packed all together may be in several groups.
   bool mayGroup;
   /// Rows of which a block's are a multiple.
@@ -57,8 +64,8 @@ struct ContractionTiles {
   int64_t depthUnit;
   /// Numbers that an element of A or B is packed as.
   int64_t parts = 1;
-  /// `depthBlocks` is at least one, so that an empty sum is written as well.
-  sym::Expr rowBlocks, panelCount, depthBlocks;
+  /// `columnTiles` of each row block; `depthBlocks` is at least one, so that an empty sum is written as well.
+  sym::Expr rowBlocks, columnTiles, depthBlocks;
   sym::Expr tiles;
   /// Elements of scratch for packed rows of A, packed panels of B and sums; for sums of columns, where A is packed with
   /// its sign flipped.
@@ -68,6 +75,8 @@ struct ContractionTiles {
   static ContractionTiles get(ContractionForm &form, DotProductTilingAttr tiling);
   /// Of the contractions among variants, which share their code.
   static ContractionTiles get(ContractionForm &form, ChoiceAttr tiling);
+  /// Columns of a tile.
+  int64_t getTileWidth() const { return slices * kernel.getWidth(); }
   /// Bytes of scratch of a worker.
   sym::Expr getScratch() const;
 };

@@ -1,6 +1,7 @@
 #include "compiler/plan/ConvolutionForm.h"
 
 #include "compiler/dialect/tile/WinogradTransforms.h"
+#include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
 
 using namespace mlir;

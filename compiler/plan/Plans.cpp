@@ -42,7 +42,7 @@ static TileGrid getMatrixGrid(ContractionForm &form, Expr rowBlocks, Expr step, 
 static PlanAttr planContraction(ProgramOp program, Attribute tiling, ContractionForm &form,
                                 const ContractionTiles &tiles) {
   Expr step = Expr::ceilDiv(Expr::ceilDiv(form.getExtent(form.m), tiles.rowBlocks), tiles.rowUnit) * tiles.rowUnit;
-  TileGrid grid = getMatrixGrid(form, tiles.rowBlocks, step, tiles.panelCount);
+  TileGrid grid = getMatrixGrid(form, tiles.rowBlocks, step, tiles.columnTiles);
   if (tiles.mayGroup)
     grid.rowLoops = 0;
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(), Accesses::get(program, grid));
@@ -54,6 +54,9 @@ static FailureOr<PlanAttr> planContraction(ProgramOp program, ContractionTilingA
     return program.emitOpError("is tiled as a contraction, but is none");
   if (tiling.getWordSteps() > 1 && !form->multipliesPairs())
     return program.emitOpError("is tiled for pair products, but has no factors that fit 16 bits");
+  if (form->slices > 1 && !form->mayHaveSlices(form->slices, tiling.getKernel().getWidth()))
+    return program.emitOpError("has an epilogue of ")
+           << form->slices << " slices of columns, but is tiled in panels of " << tiling.getKernel().getWidth();
   if (tiling.getStreamedRows() > 0 && !form->getStreamedInput())
     return program.emitOpError("is tiled for columns that are read in place, but packs or converts them");
   return planContraction(program, tiling, *form, ContractionTiles::get(*form, tiling));

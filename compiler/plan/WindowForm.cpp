@@ -1,6 +1,7 @@
 #include "compiler/plan/WindowForm.h"
 
 #include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -209,9 +209,10 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("kept_packed");
     if (construct)
       count("constructed");
-    Attribute tiling = tile::tileContraction(
-        *form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-        {keepPacked, pairProducts, streamColumns, innerProducts && !runsOfStage, construct, variants && !runsOfStage});
+    Attribute tiling = tile::tileContraction(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
+                                             {keepPacked, pairProducts, streamColumns,
+                                              innerProducts && !runsOfStage && form->slices == 1, construct,
+                                              variants && !runsOfStage});
     SmallVector<Attribute> tilings = {tiling};
     if (auto several = dyn_cast<tile::ChoiceAttr>(tiling)) {
       count("variants");

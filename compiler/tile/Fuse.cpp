@@ -2,6 +2,7 @@
 
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/RowPasses.h"
 #include "compiler/tile/ColumnOrder.h"
@@ -45,18 +46,26 @@ struct Group {
   ComputeOp anchor;
   /// The number of leading loops that all members share as rows; set if there is a reduction.
   std::optional<unsigned> rows;
+  /// Whether some members run over a slice of the anchor's columns.
+  bool isSliced = false;
 };
 
 /// Decides which computes to fuse, by union of groups along edges.
 class Fuser {
 public:
   /// Fuses edges of the `wanted` kinds.
-  Fuser(func::FuncOp function, const RowLengths &lengths, std::array<bool, edgeKinds> wanted);
+  /// Fuses edges of the `wanted` kinds; epilogues of slices of columns that are whole panels of `sliceUnit` columns, if
+  /// it is not 0.
+  Fuser(func::FuncOp function, const RowLengths &lengths, std::array<bool, edgeKinds> wanted, int64_t sliceUnit);
 
   void fuse();
   int64_t getFused(EdgeKind kind) const { return fused[static_cast<unsigned>(kind)]; }
   /// Edges between passes over rows that are in the cache in short runs alone.
   int64_t getLongRows() const { return longRows; }
+  /// Contractions whose epilogue reads several slices of columns together.
+  int64_t getSliced() const {
+    return llvm::count_if(groups, [](const auto &group) { return group->isSliced; });
+  }
   std::deque<Members> getGroups();
 
 private:
@@ -65,7 +74,8 @@ private:
   bool tryFuse(const Edge &edge);
   bool isCompatible(const Group &producer, const Group &consumer);
   bool areEdgesCompatible(const Group &joined);
-  bool followsAnchor(const Group &joined);
+  bool followsAnchor(Group &joined);
+  bool mayHaveSlices(const Group &joined, const Epilogue &epilogue);
   RowLengths::Fit fitRows(const Group &joined);
   bool isWorthOneTile(const Group &producer, const Group &consumer);
   bool makesCycle(const Group &a, const Group &b) { return hasDetour(a, b) || hasDetour(b, a); }
@@ -78,6 +88,7 @@ private:
   TypicalSizes sizes;
   const RowLengths &lengths;
   std::array<bool, edgeKinds> wanted;
+  int64_t sliceUnit;
   std::array<int64_t, edgeKinds> fused = {};
   int64_t longRows = 0;
   SmallVector<std::unique_ptr<Group>> groups;
@@ -103,9 +114,9 @@ bool isWeightedSum(ComputeOp op) {
          !isWeightOnly(rows) && (!isa<BlockArgument>(rows) || isReadAlong(rows, op));
 }
 
-Fuser::Fuser(func::FuncOp function, const RowLengths &lengths, std::array<bool, edgeKinds> wanted)
+Fuser::Fuser(func::FuncOp function, const RowLengths &lengths, std::array<bool, edgeKinds> wanted, int64_t sliceUnit)
     : paths(function.getBody().front(), SizeOrder(function.getBody().front())), sizes(function), lengths(lengths),
-      wanted(wanted) {
+      wanted(wanted), sliceUnit(sliceUnit) {
   for (auto op : function.getBody().front().getOps<ComputeOp>()) {
     // Computes with data-dependent reads have an emitter of their own; those of weights alone are hoisted.
     if (!op.getReads().empty() || isWeightOnly(op))
@@ -160,11 +171,12 @@ void Fuser::collectSiblings() {
 }
 
 /// Whether an operand is read at the loops themselves, in order and at all row loops: rows are then independent.
-bool isReadAtRows(ComputeOp op, unsigned input, unsigned rows) {
+/// `atColumns`: also in its further dimensions.
+bool isReadAtRows(ComputeOp op, unsigned input, unsigned rows, bool atColumns) {
   AffineMap map = op.getMap(input);
   if (map.getNumResults() < rows || op.getNumParallel() < rows)
     return false;
-  for (auto [position, result] : llvm::enumerate(map.getResults())) {
+  for (auto [position, result] : llvm::enumerate(map.getResults().take_front(atColumns ? map.getNumResults() : rows))) {
     auto loop = dyn_cast<AffineDimExpr>(result);
     if (!loop || loop.getPosition() != position)
       return false;
@@ -196,8 +208,12 @@ bool Fuser::isCompatible(const Group &producer, const Group &consumer) {
 bool Fuser::areEdgesCompatible(const Group &joined) {
   ComputeOp first = joined.anchor ? joined.anchor : joined.members.front();
   unsigned rows = joined.rows.value_or(first.getNumParallel());
+  // Of an epilogue, which says where members read each other, columns of a known number may be slices.
+  bool mayBeSlices = joined.anchor && rows > 0 && first.getExtents()[rows - 1].isConstant();
+  unsigned shared = mayBeSlices ? rows - 1 : rows;
   for (ComputeOp member : joined.members) {
-    if (!haveSameRows(first, member, rows))
+    if (!haveSameRows(first, member, shared) || (mayBeSlices && member.getNumParallel() != rows) ||
+        (mayBeSlices && !member.getExtents()[rows - 1].isConstant()))
       return false;
     // Without reductions along rows, all members have the same points.
     if (!joined.rows && member.getNumParallel() != rows)
@@ -206,7 +222,7 @@ bool Fuser::areEdgesCompatible(const Group &joined) {
       auto producer = tensor.getDefiningOp<ComputeOp>();
       if (!llvm::is_contained(joined.members, producer))
         continue;
-      if (member.getFill(input) || !isReadAtRows(member, input, rows))
+      if (member.getFill(input) || !isReadAtRows(member, input, shared, /*atColumns=*/!mayBeSlices))
         return false;
       if (joined.rows && !runsOverElements(member, producer, rows))
         return false;
@@ -215,15 +231,28 @@ bool Fuser::areEdgesCompatible(const Group &joined) {
   return true;
 }
 
+/// Whether a contraction computes neighbouring slices of its columns together: of a single row, columns that are not
+/// packed are summed in place, in one pass.
+bool Fuser::mayHaveSlices(const Group &joined, const Epilogue &epilogue) {
+  std::optional<ContractionForm> form = sliceUnit ? ContractionForm::get(joined.anchor) : std::nullopt;
+  if (!form || epilogue.countRead() < 2 || !form->mayHaveSlices(epilogue.slices, sliceUnit))
+    return false;
+  return !form->getExtent(form->m).isConstant(1) || isWeightOnly(form->compute.getInputs()[*form->getInput(form->rhs)]);
+}
+
 /// Whether all members but the contraction are its epilogue: in a group with others it would be no contraction any more,
 /// but a sum for each element.
-bool Fuser::followsAnchor(const Group &joined) {
+bool Fuser::followsAnchor(Group &joined) {
   if (!joined.anchor)
     return true;
   SmallVector<ComputeOp> later;
   llvm::copy_if(joined.members, std::back_inserter(later), [&](ComputeOp member) { return member != joined.anchor; });
   llvm::sort(later, [](ComputeOp a, ComputeOp b) { return a->isBeforeInBlock(b); });
-  return areEpilogues(joined.anchor, later);
+  std::optional<Epilogue> epilogue = Epilogue::get(joined.anchor, later);
+  if (!epilogue)
+    return false;
+  joined.isSliced = epilogue->slices > 1;
+  return !joined.isSliced || mayHaveSlices(joined, *epilogue);
 }
 
 /// A program without rows is a single tile for one worker: larger results than this get tiles of their own.
@@ -315,11 +344,12 @@ public:
       count(getOperation(), "ordered_maps", orderMapsByRows(getOperation(), lengths));
     if (epilogues && orderProducts)
       count(getOperation(), "ordered_products", orderProductsByColumns(getOperation(), columns));
-    Fuser fuser(getOperation(), lengths, {epilogues, rows, maps, siblings});
+    Fuser fuser(getOperation(), lengths, {epilogues, rows, maps, siblings}, slices ? columns : 0);
     fuser.fuse();
     count(getOperation(), "long_rows", fuser.getLongRows());
     for (auto [kind, name] : llvm::enumerate(std::array<StringRef, edgeKinds>{"epilogues", "rows", "maps", "siblings"}))
       count(getOperation(), name, fuser.getFused(static_cast<EdgeKind>(kind)));
+    count(getOperation(), "sliced_epilogues", fuser.getSliced());
     std::deque<Members> groups = fuser.getGroups();
     if (connect)
       count(getOperation(), "connected", connectGroups(groups));

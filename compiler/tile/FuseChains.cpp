@@ -1,6 +1,7 @@
 #include "compiler/tile/Passes.h"
 
 #include "compiler/plan/ConvolutionForm.h"
+#include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"

@@ -191,11 +191,13 @@ def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
     a normalization by the statistics of a batch, first takes the order of the reductions' loops, so that both are passes
     over the same rows. Products that read the pictures of a batch channel by channel, as such maps leave them, write them
     so as well where panels of each picture's columns would not be full: the columns of all pictures are those of one
-    product. Rows whose length only a run tells are assumed to be short where being long costs nothing. Counts
+    product. What reads several equal slices of a contraction's columns together, such as the gates of a recurrent layer,
+    is its epilogue as well, where slices are whole panels: counted by contraction as `sliced_epilogues`. Rows whose length only a run tells are assumed to be short where being long costs nothing. Counts
     edges by kind, `epilogues`, `rows`, `maps` and `siblings`, connections as `connected`, and `groups`; maps in another
     order as `ordered_maps`, products as `ordered_products`, and edges of rows that are short in some runs alone as `long_rows`.
   }];
   let options = [Option<"epilogues", "epilogues", "bool", "true", "Fuse contractions with the computes that follow on their elements">,
+                 Option<"slices", "slices", "bool", "true", "Fuse contractions with computes that read slices of their columns together">,
                  Option<"rows", "rows", "bool", "true", "Fuse computes over the same rows as a reduction">,
                  Option<"maps", "maps", "bool", "true", "Fuse elementwise computes over the same loops">,
                  Option<"siblings", "siblings", "bool", "true", "Fuse reductions that read the same elements">,

@@ -2,6 +2,7 @@
 
 #include "compiler/plan/Axes.h"
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/WeightGradientForm.h"
 #include "compiler/plan/WindowForm.h"
@@ -59,7 +60,7 @@ constexpr int64_t manyChannels = 32;
 constexpr int64_t mostApart = 4;
 
 /// Taps of windows, few output channels, the last digit of a split index and small strides of copies keep constant
-/// sizes: vectors depend on them.
+/// sizes: vectors depend on them. So do columns of which an epilogue reads slices.
 void ProgramSymbols::nameLoops(ComputeOp op) {
   named = op;
   SmallVector<bool> staysConstant(op.getNumLoops());
@@ -71,6 +72,14 @@ void ProgramSymbols::nameLoops(ComputeOp op) {
         for (unsigned loop : loops)
           staysConstant[loop] |= !linear || !op.isParallel(loop) || (isCopy(op) && linear->strides[loop].isConstant(1));
     }
+  if (getContractionDims(op)) {
+    SmallVector<ComputeOp> later;
+    llvm::copy_if(members, std::back_inserter(later), [&](ComputeOp member) { return member != op; });
+    std::optional<Epilogue> epilogue = Epilogue::get(op, later);
+    hasSlices = epilogue && epilogue->slices > 1;
+    if (hasSlices)
+      staysConstant[op.getNumParallel() - 1] = true;
+  }
   if (std::optional<WindowForm> window = WindowForm::get(op))
     for (unsigned loop : window->channels)
       staysConstant[loop] |= window->getExtent(loop).asConstant().value_or(manyChannels) < manyChannels;
@@ -109,7 +118,7 @@ Expr ProgramSymbols::convertLoop(ComputeOp op, unsigned loop) {
   bool isNamed = loop < named.getNumLoops() && extent == named.getExtents()[loop];
   if (isNamed && (op.isParallel(loop) || !isPooled(op)))
     return loopSymbols[loop];
-  if (!op.isParallel(loop))
+  if (!op.isParallel(loop) || hasSlices)
     return convert(extent);
   Expr &symbol = pooledSymbols[loop];
   if (!symbol)

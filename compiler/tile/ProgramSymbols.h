@@ -36,6 +36,8 @@ private:
   llvm::ArrayRef<ComputeOp> members;
   /// Set if the loops are named by role.
   ComputeOp named;
+  /// Whether it is a contraction whose epilogue reads slices of its columns.
+  bool hasSlices = false;
   llvm::SmallVector<sym::Expr> loopSymbols;
   llvm::DenseMap<unsigned, sym::Expr> pooledSymbols;
   llvm::DenseMap<sym::Expr, sym::Expr> symbolOf;

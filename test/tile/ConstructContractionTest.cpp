@@ -171,7 +171,7 @@ TEST(ConstructContraction, ScratchHoldsWhatIsPacked) {
         ContractionTiles tiles = product.tile(at, shares);
         int64_t width = at.getWidth(), rowBlocks = Product::evaluate(tiles.rowBlocks, at);
         int64_t depthBlocks = Product::evaluate(tiles.depthBlocks, at),
-                panels = Product::evaluate(tiles.panelCount, at);
+                panels = Product::evaluate(tiles.columnTiles, at);
         ASSERT_GE(depthBlocks, 1);
         ASSERT_EQ(Product::evaluate(tiles.tiles, at), at.outer * rowBlocks * panels);
         int64_t rowStep = divideCeil(at.m, std::max<int64_t>(1, rowBlocks));

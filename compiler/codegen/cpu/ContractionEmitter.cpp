@@ -20,11 +20,16 @@ void ContractionEmitter::emit() {
   rowTotal = emission.getSize(form.getExtent(form.m));
   columnTotal = emission.getSize(form.getExtent(form.n));
   depthTotal = emission.getSize(form.getDepth(tiles.wordSteps));
-  panelCount = emission.getSize(tiles.panelCount);
+  columnTiles = emission.getSize(tiles.columnTiles);
   depthBlocks = emission.getSize(tiles.depthBlocks);
   Value rowBlocks = emission.getSize(tiles.rowBlocks);
   rowStep = getStep(rowTotal, rowBlocks, tiles.rowUnit);
   depthStep = getStep(depthTotal, depthBlocks, tiles.depthUnit);
+  Value one = emission.getConstant(1);
+  epilogueTiles = one;
+  if (tiles.epilogueRows > 1)
+    epilogueTiles = emission.maximum(
+        one, emission.divide(emission.getConstant(tiles.epilogueRows), emission.maximum(one, rowStep)));
   keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, emission.multiply(depthBlocks, depthStep)),
                       emission.getSize(tiles.keptRows));
   groupPanels(rowBlocks);
@@ -37,15 +42,15 @@ void ContractionEmitter::emit() {
 /// more often than columns are saved.
 void ContractionEmitter::groupPanels(Value rowBlocks) {
   Value one = emission.getConstant(1), steps = emission.multiply(depthBlocks, depthStep);
-  Value ofPanel = emission.maximum(one, emission.multiply(steps, emission.getConstant(width)));
-  Value most = emission.divide(emission.getSize(tiles.keptColumns), ofPanel);
-  Value groups = emission.maximum(one, emission.ceilDivide(panelCount, emission.maximum(one, most)));
+  Value ofTile = emission.maximum(one, emission.multiply(steps, emission.getConstant(tiles.getTileWidth())));
+  Value most = emission.divide(emission.getSize(tiles.keptColumns), ofTile);
+  Value groups = emission.maximum(one, emission.ceilDivide(columnTiles, emission.maximum(one, most)));
   Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, one);
   keepsColumns = conjoin(conjoin(isUsedAgain, compare(arith::CmpIPredicate::sge, most, one)),
                          compare(arith::CmpIPredicate::sle, groups, tiles.mayGroup ? rowBlocks : one));
-  panelsOfGroup =
-      tiles.mayGroup ? select(keepsColumns, emission.ceilDivide(panelCount, groups), panelCount) : panelCount;
-  tilesOfGroup = emission.multiply(rowBlocks, panelsOfGroup);
+  columnTilesOfGroup =
+      tiles.mayGroup ? select(keepsColumns, emission.ceilDivide(columnTiles, groups), columnTiles) : columnTiles;
+  tilesOfGroup = emission.multiply(rowBlocks, columnTilesOfGroup);
 }
 
 /// The size, a multiple of `unit`, of that many equal blocks.
@@ -64,28 +69,28 @@ void ContractionEmitter::emitIf(Value condition, llvm::function_ref<void()> body
 /// Computes the run that begins with a tile, and returns the number of its tiles.
 Value ContractionEmitter::emitRun(Value tile) {
   SmallVector<Expr> grid = form.getExtents(form.outer);
-  grid.push_back(tiles.rowBlocks * tiles.panelCount);
+  grid.push_back(tiles.rowBlocks * tiles.columnTiles);
   SmallVector<Value> digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(points.outer, digits))
     position.value = digit;
   Value zero = emission.getConstant(0), group = emission.divide(digits.back(), tilesOfGroup);
   Value inGroup = emission.subtract(digits.back(), emission.multiply(group, tilesOfGroup));
-  firstOfGroup = emission.multiply(group, panelsOfGroup);
-  panelsHere = emission.minimum(panelsOfGroup, emission.subtract(panelCount, firstOfGroup));
+  firstOfGroup = emission.multiply(group, columnTilesOfGroup);
+  tilesHere = emission.minimum(columnTilesOfGroup, emission.subtract(columnTiles, firstOfGroup));
   firstTile = tile;
-  rowBlock = emission.divide(inGroup, panelsHere);
-  Value inRow = emission.subtract(inGroup, emission.multiply(rowBlock, panelsHere));
-  Value panel = emission.add(firstOfGroup, inRow);
-  Value most = emission.minimum(getMostPanels(), emission.subtract(emission.end, tile));
-  Value count = emission.minimum(emission.subtract(panelsHere, inRow), most);
+  rowBlock = emission.divide(inGroup, tilesHere);
+  Value inRow = emission.subtract(inGroup, emission.multiply(rowBlock, tilesHere));
+  Value first = emission.add(firstOfGroup, inRow);
+  Value most = emission.minimum(getMostTiles(), emission.subtract(emission.end, tile));
+  Value count = emission.minimum(emission.subtract(tilesHere, inRow), most);
 
   rows.first = emission.multiply(rowBlock, rowStep);
   // The last blocks of an extent may be empty.
   Value rowsLeft = emission.subtract(rowTotal, rows.first);
   rows.count = emission.maximum(zero, emission.minimum(rowStep, rowsLeft));
-  firstColumn = emission.multiply(panel, emission.getConstant(width));
-  lastColumn =
-      emission.minimum(columnTotal, emission.multiply(emission.add(panel, count), emission.getConstant(width)));
+  Value tileWidth = emission.getConstant(tiles.getTileWidth());
+  firstPlace = emission.multiply(first, tileWidth);
+  lastPlace = emission.minimum(columnTotal, emission.multiply(emission.add(first, count), tileWidth));
 
   // Packed rows of the previous run are valid only if this worker computed it.
   Value rowsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, tile, emission.begin),
@@ -99,10 +104,10 @@ Value ContractionEmitter::emitRun(Value tile) {
 
 /// Where columns stay packed, those are not new whose tile in the row block before is this worker's.
 Value ContractionEmitter::getEndOfNew() {
-  Value others = emission.subtract(emission.add(emission.begin, panelsHere), firstTile);
-  Value end = emission.add(firstColumn, emission.multiply(others, emission.getConstant(width)));
+  Value others = emission.subtract(emission.add(emission.begin, tilesHere), firstTile);
+  Value end = emission.add(firstPlace, emission.multiply(others, emission.getConstant(tiles.getTileWidth())));
   Value isLater = compare(arith::CmpIPredicate::sgt, rowBlock, emission.getConstant(0));
-  return select(conjoin(keepsColumns, isLater), end, lastColumn);
+  return select(conjoin(keepsColumns, isLater), end, lastPlace);
 }
 
 void ContractionEmitter::emitBlock(Value block) {
@@ -115,82 +120,139 @@ void ContractionEmitter::emitBlock(Value block) {
   multiplyBlock(at, block, rowsStart);
 }
 
-void ContractionEmitter::forPanels(const PackedBlock &at, llvm::function_ref<void(const PackedBlock &columns)> body) {
-  emission.forRange(firstColumn, lastColumn, width, [&](Value column) {
-    PackedBlock columns = at;
-    columns.first = column;
-    columns.count = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, column));
+void ContractionEmitter::forPanels(const PackedBlock &at, llvm::function_ref<void(const Panel &columns)> body) {
+  emission.forRange(firstPlace, lastPlace, width, [&](Value place) {
+    Panel columns{at, place};
+    columns.first = getColumn(place);
+    columns.count = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, place));
     body(columns);
   });
 }
 
-/// With a single block of k, all panels share the space for sums.
-Value ContractionEmitter::getSums(const PackedBlock &columns) {
-  Value isOnly = compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1));
-  return select(isOnly, emission.getConstant(0),
-                emission.multiply(emission.subtract(columns.first, firstColumn), rowStep));
+Value ContractionEmitter::getColumn(Value place) {
+  if (tiles.slices == 1)
+    return place;
+  Value size = emission.getConstant(width), slices = emission.getConstant(tiles.slices);
+  Value panel = emission.divide(place, size), ofSlice = emission.divide(panel, slices);
+  Value slice = emission.subtract(panel, emission.multiply(ofSlice, slices));
+  return emission.add(emission.multiply(slice, emission.divide(columnTotal, slices)), emission.multiply(ofSlice, size));
 }
 
-Value ContractionEmitter::getPanelStart(Value column, Value block) {
-  Value panel = emission.subtract(emission.divide(column, emission.getConstant(width)), firstOfGroup);
+/// With a single block of k, the tiles of each epilogue share the space for sums.
+Value ContractionEmitter::getSums(Value place) {
+  Value isOnly = compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1));
+  Value inRun = emission.subtract(place, firstPlace), inEpilogue = emission.getConstant(0);
+  if (tiles.slices > 1) {
+    Value size = emission.multiply(epilogueTiles, emission.getConstant(tiles.getTileWidth()));
+    inEpilogue = emission.subtract(inRun, emission.multiply(emission.divide(inRun, size), size));
+  }
+  return emission.multiply(select(isOnly, inEpilogue, inRun), rowStep);
+}
+
+Value ContractionEmitter::getPanelStart(Value place, Value block) {
+  Value first = emission.multiply(firstOfGroup, emission.getConstant(tiles.slices));
+  Value panel = emission.subtract(emission.divide(place, emission.getConstant(width)), first);
   Value number = emission.add(emission.multiply(panel, depthBlocks), block);
   return emission.multiply(number, emission.multiply(getPackedStep(), emission.getConstant(width)));
 }
 
-std::pair<Value, Value> ContractionEmitter::getNext(const PackedBlock &columns, Value block) {
+std::pair<Value, Value> ContractionEmitter::getNext(const Panel &columns, Value block) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
-  Value next = emission.add(columns.first, emission.getConstant(width)), nextBlock = emission.add(block, one);
-  Value isInside = compare(arith::CmpIPredicate::slt, next, lastColumn);
+  Value next = emission.add(columns.place, emission.getConstant(width)), nextBlock = emission.add(block, one);
+  Value isInside = compare(arith::CmpIPredicate::slt, next, lastPlace);
   Value isLast = compare(arith::CmpIPredicate::eq, nextBlock, depthBlocks);
-  Value first = emission.multiply(firstOfGroup, emission.getConstant(width));
-  Value end = emission.multiply(emission.add(firstOfGroup, panelsHere), emission.getConstant(width));
-  Value tileColumn =
-      select(compare(arith::CmpIPredicate::slt, lastColumn, emission.minimum(end, columnTotal)), lastColumn, first);
-  Value column = select(isInside, next, select(isLast, tileColumn, firstColumn));
-  return {column, select(isInside, block, select(isLast, zero, nextBlock))};
+  Value tileWidth = emission.getConstant(tiles.getTileWidth());
+  Value first = emission.multiply(firstOfGroup, tileWidth);
+  Value end = emission.multiply(emission.add(firstOfGroup, tilesHere), tileWidth);
+  Value ofTile =
+      select(compare(arith::CmpIPredicate::slt, lastPlace, emission.minimum(end, columnTotal)), lastPlace, first);
+  Value place = select(isInside, next, select(isLast, ofTile, firstPlace));
+  return {place, select(isInside, block, select(isLast, zero, nextBlock))};
 }
 
-void ContractionEmitter::finishPanel(Value sums, const PackedBlock &columns, Value block) {
+void ContractionEmitter::emitInLastBlock(Value block, llvm::function_ref<void()> body) {
   Value next = emission.add(block, emission.getConstant(1));
-  emitIf(compare(arith::CmpIPredicate::eq, next, depthBlocks), [&] { emitPanelEpilogue(sums, columns); });
+  emitIf(compare(arith::CmpIPredicate::eq, next, depthBlocks), body);
 }
 
-LanePoints ContractionEmitter::getEpiloguePoints(const PackedBlock &columns, Value row, Value column, unsigned lanes,
-                                                 Value mask) {
-  LanePoints at{points.loops, points.outer, points.n, lanes, mask};
-  at.positions.push_back({points.m, emission.add(rows.first, row)});
-  at.positions.push_back({points.n, emission.add(columns.first, column)});
-  if (isPanelled())
-    keepWithinPanel(emission, at, width);
-  return at;
-}
-
-void ContractionEmitter::bringEpilogue(const PackedBlock &columns, Value block) {
-  Value zero = emission.getConstant(0), next = emission.add(block, emission.getConstant(1));
-  emitIf(compare(arith::CmpIPredicate::eq, next, depthBlocks), [&] {
-    LanePoints at = getEpiloguePoints(columns, zero, zero, width, Value());
-    Value count = emission.minimum(rows.count, emission.getConstant(tiles.prefetchRows));
-    emission.forRange(zero, count, 1, [&](Value row) {
-      bringEpilogueRow(emission, form.compute, at, Position{points.m, emission.add(rows.first, row)});
+void ContractionEmitter::finishPanel(const Panel &columns, Value block) {
+  emitInLastBlock(block, [&] {
+    if (tiles.slices == 1)
+      return emitTileEpilogue(columns.place);
+    // Behind the last panel of as many tiles as go together, or of the run.
+    Value tileWidth = emission.getConstant(tiles.getTileWidth()), zero = emission.getConstant(0);
+    Value size = emission.multiply(epilogueTiles, tileWidth);
+    Value end = emission.add(emission.subtract(columns.place, firstPlace), emission.getConstant(width));
+    Value whole = emission.multiply(emission.divide(end, size), size), rest = emission.subtract(end, whole);
+    Value isEnd = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, rest, zero),
+                                       compare(arith::CmpIPredicate::eq, emission.add(firstPlace, end), lastPlace));
+    emitIf(isEnd, [&] {
+      Value count = select(compare(arith::CmpIPredicate::eq, rest, zero), size, rest);
+      Value first = emission.add(firstPlace, emission.subtract(end, count));
+      emission.forRange(first, emission.add(first, count), tiles.getTileWidth(),
+                        [&](Value place) { emitTileEpilogue(place); });
     });
   });
 }
 
-void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
+/// Of each slice, at a column of the first one.
+SmallVector<LanePoints, 1> ContractionEmitter::getEpiloguePoints(Value column, Value row, unsigned lanes, Value mask) {
+  SmallVector<LanePoints, 1> slices;
+  for (int64_t slice = 0; slice < tiles.slices; ++slice) {
+    LanePoints &at = slices.emplace_back(LanePoints{points.loops, points.outer, points.n, lanes, mask});
+    at.positions.push_back({points.m, emission.add(rows.first, row)});
+    Value before = emission.getConstant(0);
+    if (slice > 0)
+      before = emission.multiply(emission.getConstant(slice),
+                                 emission.divide(columnTotal, emission.getConstant(tiles.slices)));
+    at.positions.push_back({points.n, emission.add(column, before)});
+    if (isPanelled())
+      keepWithinPanel(emission, at, width);
+  }
+  return slices;
+}
+
+void ContractionEmitter::bringEpilogue(const Panel &columns, Value block) {
+  Value zero = emission.getConstant(0), tileWidth = emission.getConstant(tiles.getTileWidth());
+  Value inTile =
+      emission.subtract(columns.place, emission.multiply(emission.divide(columns.place, tileWidth), tileWidth));
+  auto bringRows = [&] {
+    SmallVector<LanePoints, 1> at = getEpiloguePoints(columns.first, zero, width, Value());
+    Value count = emission.minimum(rows.count, emission.getConstant(tiles.prefetchRows));
+    emission.forRange(zero, count, 1, [&](Value row) {
+      bringEpilogueRow(emission, form.compute, at, Position{points.m, emission.add(rows.first, row)});
+    });
+  };
+  emitInLastBlock(block, [&] {
+    if (tiles.slices == 1)
+      bringRows();
+    else
+      emitIf(compare(arith::CmpIPredicate::eq, inTile, zero), bringRows);
+  });
+}
+
+void ContractionEmitter::emitTileEpilogue(Value place) {
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
   Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
+  Value ofPanel = emission.multiply(rowStep, emission.getConstant(width));
+  Value first = getColumn(place), sums = getSums(place);
+  Value columns = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, place));
   emission.forRange(emission.getConstant(0), rows.count, 1, [&](Value row) {
-    Value start = emission.add(panel, emission.multiply(row, emission.getConstant(width)));
+    Value start = emission.add(sums, emission.multiply(row, emission.getConstant(width)));
     auto emitLanes = [&](Value column, unsigned lanes, Value mask) {
-      Value sums = vector::LoadOp::create(builder, location, VectorType::get({lanes}, tiles.sumType), accumulators,
-                                          emission.add(start, column));
-      LanePoints at = getEpiloguePoints(columns, row, column, lanes, mask);
-      sums = correctSums(sums, emission.add(columns.first, column));
+      SmallVector<LanePoints, 1> at = getEpiloguePoints(emission.add(first, column), row, lanes, mask);
+      SmallVector<Value, 1> values;
+      Value from = emission.add(start, column);
+      for (int64_t slice = 0; slice < tiles.slices; ++slice) {
+        Value value =
+            vector::LoadOp::create(builder, location, VectorType::get({lanes}, tiles.sumType), accumulators, from);
+        values.push_back(convertWidth(builder, location, correctSums(value, emission.add(first, column)), resultType));
+        from = emission.add(from, ofPanel);
+      }
       Value ahead = emission.minimum(emission.add(row, emission.getConstant(tiles.prefetchRows)), lastRow);
-      emitEpilogue(emission, form.compute, convertWidth(builder, location, sums, resultType), at,
-                   Position{points.m, emission.add(rows.first, ahead)});
+      emitEpilogue(emission, form.compute, values, at, Position{points.m, emission.add(rows.first, ahead)});
     };
-    forPanelColumns(emission, columns.count, form.getExtent(form.n), tiles.kernel, emitLanes);
+    forPanelColumns(emission, columns, form.getExtent(form.n), tiles.kernel, emitLanes);
   });
 }
 

@@ -16,6 +16,12 @@ public:
   void emit();
 
 protected:
+  /// A panel of columns. Its place is that of its first column in the order in which columns are computed: the panels
+  /// of a tile, then the next tile.
+  struct Panel : PackedBlock {
+    mlir::Value place;
+  };
+
   /// Operands are packed with vectors of `lanes` elements.
   ContractionEmitter(Emission &emission, tile::ContractionForm form, tile::ContractionTiles tiles, int64_t lanes);
 
@@ -25,8 +31,8 @@ protected:
   virtual void begin() {}
   virtual void end() {}
   virtual void beginRun() {}
-  /// The panels of the next run at most.
-  virtual mlir::Value getMostPanels() { return emission.getSize(tiles.panels); }
+  /// The tiles of the next run at most.
+  virtual mlir::Value getMostTiles() { return emission.getSize(tiles.runTiles); }
   virtual void packRowsOf(const PackedBlock &block, mlir::Value start) = 0;
   /// Computes all columns of a run, for a block of k.
   virtual void multiplyBlock(const PackedBlock &at, mlir::Value block, mlir::Value rowsStart) = 0;
@@ -34,23 +40,25 @@ protected:
   virtual mlir::Value correctSums(mlir::Value sums, mlir::Value column) { return sums; }
 
   /// Calls `body` for each panel of the run.
-  void forPanels(const PackedBlock &at, llvm::function_ref<void(const PackedBlock &columns)> body);
-  /// The place of a panel's sums in `accumulators`.
-  mlir::Value getSums(const PackedBlock &columns);
-  /// Prefetches what the first rows of a panel's epilogue read and write, before its last block of k.
-  void bringEpilogue(const PackedBlock &columns, mlir::Value block);
-  /// The epilogue of a panel, behind its last block of k.
-  void finishPanel(mlir::Value sums, const PackedBlock &columns, mlir::Value block);
+  void forPanels(const PackedBlock &at, llvm::function_ref<void(const Panel &columns)> body);
+  /// The column at a place: that of a panel in its slice.
+  mlir::Value getColumn(mlir::Value place);
+  /// Where the sums of the panel at a place are in `accumulators`.
+  mlir::Value getSums(mlir::Value place);
+  /// Prefetches what the first rows of a tile's epilogue read and write, before the last block of k of its first panel.
+  void bringEpilogue(const Panel &columns, mlir::Value block);
+  /// The epilogue of tiles, behind the last block of k of the last panel of the last one.
+  void finishPanel(const Panel &columns, mlir::Value block);
   /// The packed numbers of a row or column, of a block of k.
   mlir::Value getPackedStep() { return emission.multiply(depthStep, emission.getConstant(tiles.parts)); }
   /// The scratch index of a panel that stays packed.
-  mlir::Value getPanelStart(mlir::Value column, mlir::Value block);
-  /// The column and the block of k after these: the next columns; else those at the beginning of the run, in the next
+  mlir::Value getPanelStart(mlir::Value place, mlir::Value block);
+  /// The place and the block of k after these: the next panel; else that at the beginning of the run, in the next
   /// block of k; else the first of the next run.
-  std::pair<mlir::Value, mlir::Value> getNext(const PackedBlock &columns, mlir::Value block);
+  std::pair<mlir::Value, mlir::Value> getNext(const Panel &columns, mlir::Value block);
   /// Whether this worker still has to pack a panel.
-  mlir::Value areColumnsNew(mlir::Value column) {
-    return compare(mlir::arith::CmpIPredicate::slt, column, endOfNew);
+  mlir::Value areColumnsNew(const Panel &columns) {
+    return compare(mlir::arith::CmpIPredicate::slt, columns.place, endOfNew);
   }
   /// Whether the result is stored in packed panels of columns.
   bool isPanelled() {
@@ -82,26 +90,30 @@ protected:
   mlir::Value packedRows, packedColumns, accumulators;
   /// Whether rows and columns stay packed for later tiles.
   mlir::Value keepsRows, keepsColumns;
-  mlir::Value rowTotal, columnTotal, depthTotal, rowStep, depthStep, panelCount, depthBlocks;
-  /// Of the current run: its first tile, its group's first panel and number of panels, its rows and columns.
-  mlir::Value firstTile, rowBlock, firstOfGroup, panelsHere;
+  mlir::Value rowTotal, columnTotal, depthTotal, rowStep, depthStep, columnTiles, depthBlocks;
+  /// Of the current run: its first tile, its group's first tile of columns and number of these, its rows, the places of
+  /// its columns.
+  mlir::Value firstTile, rowBlock, firstOfGroup, tilesHere;
   PackedBlock rows;
-  mlir::Value firstColumn, lastColumn;
-  /// Columns before it still have to be packed by this worker.
+  mlir::Value firstPlace, lastPlace;
+  /// Columns at places before it still have to be packed by this worker.
   mlir::Value endOfNew;
 
 private:
   void groupPanels(mlir::Value rowBlocks);
   mlir::Value emitRun(mlir::Value tile);
   void emitBlock(mlir::Value block);
-  LanePoints getEpiloguePoints(const PackedBlock &columns, mlir::Value row, mlir::Value column, unsigned lanes,
-                               mlir::Value mask);
-  void emitPanelEpilogue(mlir::Value panel, const PackedBlock &columns);
+  void emitInLastBlock(mlir::Value block, llvm::function_ref<void()> body);
+  llvm::SmallVector<LanePoints, 1> getEpiloguePoints(mlir::Value column, mlir::Value row, unsigned lanes,
+                                                     mlir::Value mask);
+  void emitTileEpilogue(mlir::Value place);
   mlir::Value getStep(mlir::Value total, mlir::Value blocks, int64_t unit);
   mlir::Value getEndOfNew();
 
-  /// The panels that stay packed together, all if none do, and the tiles of all of their row blocks.
-  mlir::Value panelsOfGroup, tilesOfGroup;
+  /// The tiles of columns that stay packed together, all if none do, and those of all of their row blocks.
+  mlir::Value columnTilesOfGroup, tilesOfGroup;
+  /// The tiles whose epilogues go together.
+  mlir::Value epilogueTiles;
   /// Whether this worker still has to pack the rows of the run.
   mlir::Value rowsAreNew;
 };

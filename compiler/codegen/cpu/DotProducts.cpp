@@ -26,12 +26,12 @@ private:
   void packRowsOf(const PackedBlock &block, Value start) override;
   void multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) override;
   void packColumns(PackedBlock columns, Value block, Value start, Value pitch);
-  void multiplyPanel(const PackedBlock &columns, Value block, Value rowsStart, Value panel);
+  void multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value panel);
   /// The place of packed columns from a step on, where `parts` has them.
   Value getPartsStart(Value column, Value step);
   /// The address of a group of a panel.
   Value getColumns(Value panel, Value group);
-  std::pair<Value, Value> getAhead(const PackedBlock &columns, Value block, Value group, Value panel);
+  std::pair<Value, Value> getAhead(const Panel &columns, Value block, Value group, Value panel);
   void repeatWithoutParts(Value sums, const PackedBlock &columns);
   Value correctSums(Value sums, Value column) override;
   Value countGroups(const PackedBlock &block);
@@ -80,23 +80,23 @@ void DotProductEmitter::packRowsOf(const PackedBlock &block, Value start) {
 void DotProductEmitter::multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) {
   Value zero = emission.getConstant(0);
   if (parts)
-    return forPanels(at, [&](const PackedBlock &columns) {
+    return forPanels(at, [&](const Panel &columns) {
       multiplyPanel(columns, block, rowsStart, getPartsStart(columns.first, columns.k));
     });
   if (layout.factors.parts > 1)
-    return forPanels(at, [&](const PackedBlock &columns) {
-      Value start = select(keepsColumns, getPanelStart(columns.first, block), zero);
-      emitIf(areColumnsNew(columns.first), [&] {
+    return forPanels(at, [&](const Panel &columns) {
+      Value start = select(keepsColumns, getPanelStart(columns.place, block), zero);
+      emitIf(areColumnsNew(columns), [&] {
         packSplitPanels(emission, form, layout, points, columns, countGroups(columns), packedColumns, start, zero);
       });
       multiplyPanel(columns, block, rowsStart, start);
     });
   // Panels that stay packed have space for all of k.
   Value panelSteps = emission.multiply(select(keepsColumns, depthBlocks, emission.getConstant(1)), depthStep);
-  Value start = select(keepsColumns, getPanelStart(firstColumn, block), zero);
+  Value start = select(keepsColumns, getPanelStart(firstPlace, block), zero);
   packColumns(at, block, start, emission.multiply(panelSteps, emission.getConstant(width)));
-  forPanels(at, [&](const PackedBlock &columns) {
-    Value distance = emission.multiply(emission.subtract(columns.first, firstColumn), panelSteps);
+  forPanels(at, [&](const Panel &columns) {
+    Value distance = emission.multiply(emission.subtract(columns.place, firstPlace), panelSteps);
     multiplyPanel(columns, block, rowsStart, emission.add(start, distance));
   });
 }
@@ -104,8 +104,8 @@ void DotProductEmitter::multiplyBlock(const PackedBlock &at, Value block, Value 
 /// Packs the first panels of a run, which are new.
 void DotProductEmitter::packColumns(PackedBlock columns, Value block, Value start, Value pitch) {
   Value zero = emission.getConstant(0);
-  columns.first = firstColumn;
-  columns.count = emission.subtract(emission.minimum(lastColumn, endOfNew), firstColumn);
+  columns.first = firstPlace;
+  columns.count = emission.subtract(emission.minimum(lastPlace, endOfNew), firstPlace);
   emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] {
     Value groups = countGroups(columns);
     packDotProductPanels(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
@@ -131,8 +131,8 @@ Value DotProductEmitter::getColumns(Value panel, Value group) {
   return emission.getPointer(parts, emission.divide(start, emission.getConstant(layout.getStepsOfWord())));
 }
 
-void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, Value rowsStart, Value panel) {
-  Value sums = getSums(columns), groups = countGroups(columns);
+void DotProductEmitter::multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value panel) {
+  Value sums = getSums(columns.place), groups = countGroups(columns);
   Value stripBytes =
       emission.multiply(groups, emission.getConstant(layout.factors.parts * layout.groupWords * layout.wordBytes));
   // Equal shares: a strip waits for its sums once a call.
@@ -152,18 +152,19 @@ void DotProductEmitter::multiplyPanel(const PackedBlock &columns, Value block, V
   if (layout.factors.parts > 1)
     emitIf(compare(arith::CmpIPredicate::eq, emission.add(block, emission.getConstant(1)), depthBlocks),
            [&] { repeatWithoutParts(sums, columns); });
-  finishPanel(sums, columns, block);
+  finishPanel(columns, block);
 }
 
 /// The address of the rows of memory that the next panel has at these steps, and the bytes from one to the next; a
 /// panel that stays packed is prefetched itself. Columns that lie along k are not. The panel itself is prefetched,
 /// group by group, where rows are 0 bytes apart.
-std::pair<Value, Value> DotProductEmitter::getAhead(const PackedBlock &columns, Value block, Value group, Value panel) {
+std::pair<Value, Value> DotProductEmitter::getAhead(const Panel &columns, Value block, Value group, Value panel) {
   Value zero = emission.getConstant(0);
   std::pair<Value, Value> none = {getColumns(panel, zero), zero};
   if (layout.factors.parts == 1)
     return none;
-  auto [column, next] = getNext(columns, block);
+  auto [place, next] = getNext(columns, block);
+  Value column = getColumn(place);
   // Parts pass by from L2.
   if (parts)
     return {getColumns(getPartsStart(column, emission.multiply(next, depthStep)), group), zero};
@@ -179,9 +180,9 @@ std::pair<Value, Value> DotProductEmitter::getAhead(const PackedBlock &columns, 
   positions.push_back({points.k, step});
   Value stored = emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]),
                                      emission.getIndex(linear, positions));
-  Value packed = emission.add(getPanelStart(column, next),
+  Value packed = emission.add(getPanelStart(place, next),
                               emission.multiply(group, emission.getConstant(layout.getGroupElements())));
-  Value isNew = areColumnsNew(columns.first);
+  Value isNew = areColumnsNew(columns);
   Value bytesOfStep = emission.multiply(emission.getSize(*alongDepth), emission.getConstant(4));
   // Two lines of three.
   Value bytesOfRow = emission.getConstant(layout.getGroupElements() * 2 / layout.getStepsOfGroup());

@@ -1,7 +1,7 @@
 #include "compiler/codegen/cpu/Epilogue.h"
 
 #include "compiler/dialect/sym/Bounds.h"
-#include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -30,66 +30,94 @@ void freestone::codegen::bringCloser(Emission &emission, Value tensor, Value mem
   }
 }
 
-/// The points at which the later computes of a program, and the first, have the elements of the first one's points.
-static llvm::DenseMap<Value, LanePoints> getPlaces(ArrayRef<tile::ComputeOp> later, tile::ComputeOp first,
-                                                   const LanePoints &points) {
-  llvm::DenseMap<Value, LanePoints> places;
-  places[first.getResult(0)] = points;
-  for (tile::ComputeOp compute : later) {
-    LanePoints here = points;
-    for (Value operand : compute.getInputs())
-      if (auto place = places.find(operand); place != places.end()) {
-        unsigned rank = cast<graph::TensorType>(operand.getType()).getShape().size();
-        here.loops = *tile::getLoopsAt(compute, operand, ArrayRef(place->second.loops).take_front(rank));
-      }
-    for (Value result : compute.getResults())
-      places[result] = here;
+namespace {
+
+/// What follows on the elements of a compute, at their points: one or, of each slice of columns, one.
+class PlacedEpilogue {
+public:
+  PlacedEpilogue(Emission &emission, tile::ComputeOp first, ArrayRef<LanePoints> points)
+      : first(first), points(points) {
+    SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
+    later.append(llvm::find(computes, first) + 1, computes.end());
+    epilogue = *tile::Epilogue::get(first, later);
   }
-  return places;
-}
 
-static SmallVector<tile::ComputeOp> getLater(Emission &emission, tile::ComputeOp first) {
-  SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
-  return SmallVector<tile::ComputeOp>(llvm::drop_begin(computes, llvm::find(computes, first) - computes.begin() + 1));
-}
-
-void freestone::codegen::bringEpilogueRow(Emission &emission, tile::ComputeOp first, const LanePoints &points,
-                                          const Position &ahead) {
-  SmallVector<tile::ComputeOp> later = getLater(emission, first);
-  llvm::DenseMap<Value, LanePoints> places = getPlaces(later, first, points);
-  for (tile::ComputeOp compute : later)
-    for (auto [number, input] : llvm::enumerate(compute.getInputs()))
-      if (!places.contains(input) && !compute.getFill(number)) {
-        auto indices = tile::getIndices(compute, number, places.lookup(compute.getResult(0)).loops);
-        bringCloser(emission, input, emission.getBuffer(input), indices, points, ahead, /*writes=*/false);
-      }
-  for (auto [number, result] : llvm::enumerate(emission.program.getBody()->getTerminator()->getOperands()))
-    bringCloser(emission, result, emission.getResultBuffer(number),
-                ArrayRef(places.lookup(result).loops)
-                    .take_front(result.getDefiningOp<tile::ComputeOp>().getNumParallel()),
-                points, ahead, /*writes=*/true);
-}
-
-void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first, Value value, const LanePoints &points,
-                                      std::optional<Position> ahead) {
-  SmallVector<tile::ComputeOp> later = getLater(emission, first);
-  llvm::DenseMap<Value, LanePoints> places = getPlaces(later, first, points);
-  if (ahead)
-    bringEpilogueRow(emission, first, points, *ahead);
-  llvm::DenseMap<Value, Value> elements;
-  elements[first.getResult(0)] = value;
-  for (tile::ComputeOp compute : later) {
-    BodyVectorizer body(emission, compute, places.lookup(compute.getResult(0)));
-    for (auto [operand, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
-      if (Value known = elements.lookup(operand))
-        body.set(argument, known);
-    for (auto [result, lanes] : llvm::zip_equal(compute.getResults(), body.getYielded()))
-      elements[result] = lanes;
+  /// The points of a compute: of each slice, unless it runs over a slice itself.
+  SmallVector<LanePoints, 1> getPoints(tile::ComputeOp compute) const {
+    if (compute == first)
+      return SmallVector<LanePoints, 1>(points);
+    const tile::Epilogue::Place &place = epilogue.places.find(compute)->second;
+    SmallVector<LanePoints, 1> placed;
+    for (const LanePoints &each : place.isOfSlice ? points.take_front() : points) {
+      LanePoints &at = placed.emplace_back(each);
+      at.loops.clear();
+      for (sym::Expr loop : place.loops)
+        at.loops.push_back(loop.asSymbol() ? each.loops[*tile::asLoop(*loop.asSymbol())] : loop);
+    }
+    return placed;
   }
+
+  /// The elements of an operand that a compute reads at its point of a slice; null of what is no result of these.
+  Value getElement(tile::ComputeOp compute, unsigned input, unsigned slice) const {
+    const tile::Epilogue::Place &place = epilogue.places.find(compute)->second;
+    auto known = elements.find(compute.getInputs()[input]);
+    if (known == elements.end())
+      return Value();
+    auto read = place.slices.find(input);
+    return known->second[read == place.slices.end() ? slice : read->second];
+  }
+
+  SmallVector<tile::ComputeOp> later;
+  llvm::DenseMap<Value, SmallVector<Value, 1>> elements;
+
+private:
+  tile::ComputeOp first;
+  tile::Epilogue epilogue;
+  ArrayRef<LanePoints> points;
+};
+
+} // namespace
+
+static void bringRow(Emission &emission, const PlacedEpilogue &placed, const Position &ahead) {
+  for (tile::ComputeOp compute : placed.later)
+    for (const LanePoints &at : placed.getPoints(compute))
+      for (auto [number, input] : llvm::enumerate(compute.getInputs()))
+        if (isa<BlockArgument>(input) && !compute.getFill(number))
+          bringCloser(emission, input, emission.getBuffer(input), tile::getIndices(compute, number, at.loops), at,
+                      ahead, /*writes=*/false);
   for (auto [number, result] : llvm::enumerate(emission.program.getBody()->getTerminator()->getOperands())) {
     auto compute = result.getDefiningOp<tile::ComputeOp>();
-    BodyVectorizer(emission, compute, places.lookup(result))
-        .store(elements.lookup(result), cast<graph::TensorType>(result.getType()), emission.getResultBuffer(number));
+    for (const LanePoints &at : placed.getPoints(compute))
+      bringCloser(emission, result, emission.getResultBuffer(number),
+                  ArrayRef(at.loops).take_front(compute.getNumParallel()), at, ahead, /*writes=*/true);
+  }
+}
+
+void freestone::codegen::bringEpilogueRow(Emission &emission, tile::ComputeOp first, ArrayRef<LanePoints> points,
+                                          const Position &ahead) {
+  bringRow(emission, PlacedEpilogue(emission, first, points), ahead);
+}
+
+void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first, ValueRange values,
+                                      ArrayRef<LanePoints> points, std::optional<Position> ahead) {
+  PlacedEpilogue placed(emission, first, points);
+  if (ahead)
+    bringRow(emission, placed, *ahead);
+  placed.elements[first.getResult(0)] = SmallVector<Value, 1>(values);
+  for (tile::ComputeOp compute : placed.later)
+    for (auto [slice, at] : llvm::enumerate(placed.getPoints(compute))) {
+      BodyVectorizer body(emission, compute, at);
+      for (auto [input, argument] : llvm::enumerate(compute.getInputArgs()))
+        if (Value known = placed.getElement(compute, input, slice))
+          body.set(argument, known);
+      for (auto [result, lanes] : llvm::zip_equal(compute.getResults(), body.getYielded()))
+        placed.elements[result].push_back(lanes);
+    }
+  for (auto [number, result] : llvm::enumerate(emission.program.getBody()->getTerminator()->getOperands())) {
+    auto compute = result.getDefiningOp<tile::ComputeOp>();
+    for (auto [at, lanes] : llvm::zip_equal(placed.getPoints(compute), placed.elements.lookup(result)))
+      BodyVectorizer(emission, compute, at)
+          .store(lanes, cast<graph::TensorType>(result.getType()), emission.getResultBuffer(number));
   }
 }
 

@@ -5,15 +5,16 @@
 
 namespace freestone::codegen {
 
-/// Emits the epilogue of a compute: `value` is the result of `first` at `points`. Every later compute of the program is
-/// evaluated at the same elements, and the program's results are stored; `tile::areEpilogues` must hold for them. When
-/// a tile runs along columns of memory, hardware prefetchers do not predict the next rows: `ahead` is a later value of
-/// one of the positions, whose memory is prefetched.
-void emitEpilogue(Emission &emission, tile::ComputeOp first, mlir::Value value, const LanePoints &points,
+/// Emits the epilogue of a compute: `values` are the results of `first` at `points`, one for each slice of columns that
+/// later computes read together (`tile::Epilogue`). Every later compute of the program is evaluated at the same
+/// elements, and the program's results are stored. When a tile runs along columns of memory, hardware prefetchers do
+/// not predict the next rows: `ahead` is a later value of one of the positions, whose memory is prefetched.
+void emitEpilogue(Emission &emission, tile::ComputeOp first, mlir::ValueRange values, llvm::ArrayRef<LanePoints> points,
                   std::optional<Position> ahead = {});
 
 /// Prefetches what the epilogue of a compute reads and writes at `ahead`, beside the other positions of `points`.
-void bringEpilogueRow(Emission &emission, tile::ComputeOp first, const LanePoints &points, const Position &ahead);
+void bringEpilogueRow(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<LanePoints> points,
+                      const Position &ahead);
 
 /// Prefetches the lines of a tensor's elements at the place `ahead` of one of the positions, to be read or written, if
 /// lanes are contiguous in memory and these elements differ from the current ones.

@@ -21,18 +21,18 @@ private:
   void prepare() override;
   void begin() override;
   void beginRun() override;
-  Value getMostPanels() override;
+  Value getMostTiles() override;
   void packRowsOf(const PackedBlock &block, Value start) override;
   void multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) override;
-  void emitPanel(const PackedBlock &columns, Value block, Value rowsStart);
+  void emitPanel(const Panel &columns, Value block, Value rowsStart);
   void emitUpdate(PackedBlock columns, Value block, Value rowsStart);
   Value getDirectOutput(Value column);
-  Value getPanel(const PackedBlock &columns, Value block);
+  Value getPanel(const Panel &columns, Value block);
   /// The address of a panel's first row, for prefetching, and the bytes from one row to the next.
   struct RowsAhead {
     Value first, pitch;
   };
-  RowsAhead getAhead(const PackedBlock &columns, Value block);
+  RowsAhead getAhead(const Panel &columns, Value block);
   RowsAhead getStored(const tile::StreamedInput &input, Value column, Value step);
   Value getLinear(unsigned input, Value column, Value step);
   /// Whether few rows of A may be updates of a run's results at once, which must then be in place: as rows, not in
@@ -91,8 +91,8 @@ void MultiplyAddEmitter::begin() {
       conjoin(streamsColumns, compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(mostUpdatedRows)));
 }
 
-Value MultiplyAddEmitter::getMostPanels() {
-  Value most = ContractionEmitter::getMostPanels();
+Value MultiplyAddEmitter::getMostTiles() {
+  Value most = ContractionEmitter::getMostTiles();
   return mayUpdate() ? select(updatesRows, emission.getConstant(updatedColumns / width), most) : most;
 }
 
@@ -103,7 +103,7 @@ void MultiplyAddEmitter::packRowsOf(const PackedBlock &block, Value start) {
 }
 
 void MultiplyAddEmitter::multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) {
-  auto emitPanels = [&] { forPanels(at, [&](const PackedBlock &columns) { emitPanel(columns, block, rowsStart); }); };
+  auto emitPanels = [&] { forPanels(at, [&](const Panel &columns) { emitPanel(columns, block, rowsStart); }); };
   if (!mayUpdate())
     return emitPanels();
   auto branch = scf::IfOp::create(builder, location, updatesRows, /*withElseRegion=*/true);
@@ -116,8 +116,8 @@ void MultiplyAddEmitter::multiplyBlock(const PackedBlock &at, Value block, Value
 
 /// Computes a block of k for all columns of the run at once.
 void MultiplyAddEmitter::emitUpdate(PackedBlock columns, Value block, Value rowsStart) {
-  columns.first = firstColumn;
-  columns.count = emission.subtract(lastColumn, firstColumn);
+  columns.first = firstPlace;
+  columns.count = emission.subtract(lastPlace, firstPlace);
   auto [right, pitch] = getStored(*streamedInput, columns.first, columns.k);
   func::CallOp::create(builder, location, updateKernel,
                        ValueRange{toWord(rows.count), toWord(columns.count), toWord(columns.depth),
@@ -135,13 +135,13 @@ Value MultiplyAddEmitter::getDirectOutput(Value column) {
   return emission.getPointer(emission.getResultBuffer(0), emission.getIndex(linear, positions));
 }
 
-void MultiplyAddEmitter::emitPanel(const PackedBlock &columns, Value block, Value rowsStart) {
+void MultiplyAddEmitter::emitPanel(const Panel &columns, Value block, Value rowsStart) {
   Value output, stride, sums;
   if (directStride) {
     output = getDirectOutput(columns.first);
     stride = emission.getSize(*directStride);
   } else {
-    sums = getSums(columns);
+    sums = getSums(columns.place);
     output = emission.getPointer(accumulators, sums);
     stride = emission.getConstant(width);
   }
@@ -164,16 +164,16 @@ void MultiplyAddEmitter::emitPanel(const PackedBlock &columns, Value block, Valu
     auto branch = scf::IfOp::create(builder, location, conjoin(streamsColumns, isWhole), /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
-    auto [column, next] = getNext(columns, block);
+    auto [place, next] = getNext(columns, block);
     call(streamingKernel, getStored(*streamedInput, columns.first, columns.k).first,
-         getStored(*streamedInput, column, emission.multiply(next, depthStep)));
+         getStored(*streamedInput, getColumn(place), emission.multiply(next, depthStep)));
     builder.setInsertionPointToStart(branch.elseBlock());
     callPacked();
   } else {
     callPacked();
   }
   if (!directStride)
-    finishPanel(sums, columns, block);
+    finishPanel(columns, block);
 }
 
 /// The memory index of B.
@@ -185,13 +185,12 @@ Value MultiplyAddEmitter::getLinear(unsigned input, Value column, Value step) {
 }
 
 /// The packed panel of B: in place if it is stored packed, else in scratch.
-Value MultiplyAddEmitter::getPanel(const PackedBlock &columns, Value block) {
+Value MultiplyAddEmitter::getPanel(const Panel &columns, Value block) {
   if (packedInput)
     return emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
                                getLinear(*packedInput, columns.first, columns.k));
-  Value start = select(keepsColumns, getPanelStart(columns.first, block), emission.getConstant(0));
-  emitIf(areColumnsNew(columns.first),
-         [&] { packPanel(emission, form, points, columns, packedColumns, start, width); });
+  Value start = select(keepsColumns, getPanelStart(columns.place, block), emission.getConstant(0));
+  emitIf(areColumnsNew(columns), [&] { packPanel(emission, form, points, columns, packedColumns, start, width); });
   return emission.getPointer(packedColumns, start);
 }
 
@@ -204,17 +203,17 @@ MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getStored(const tile::Streamed
 }
 
 /// The next panel's rows in memory. If B is read as columns, the current panel: prefetching it again is free.
-MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getAhead(const PackedBlock &columns, Value current) {
+MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getAhead(const Panel &columns, Value current) {
   Value zero = emission.getConstant(0);
-  auto [column, block] = getNext(columns, current);
-  Value step = emission.multiply(block, depthStep);
+  auto [place, block] = getNext(columns, current);
+  Value column = getColumn(place), step = emission.multiply(block, depthStep);
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   Value packedPitch = emission.getConstant(width * bytes);
   if (packedInput)
     return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
                                 getLinear(*packedInput, column, step)),
             packedPitch};
-  Value kept = emission.getPointer(packedColumns, select(keepsColumns, getPanelStart(column, block), zero));
+  Value kept = emission.getPointer(packedColumns, select(keepsColumns, getPanelStart(place, block), zero));
   std::optional<unsigned> read = form.getInput(form.rhs);
   if (!read || form.getWindowTaps())
     return {kept, packedPitch};
@@ -227,7 +226,7 @@ MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getAhead(const PackedBlock &co
   int64_t storedBytes = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
   Value stored =
       emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]), getLinear(input, column, step));
-  Value isStored = areColumnsNew(columns.first);
+  Value isStored = areColumnsNew(columns);
   return {select(isStored, stored, kept),
           select(isStored, emission.getSize(*alongDepth * (points.stepsOfWord * storedBytes)), packedPitch)};
 }
