@@ -25,11 +25,6 @@ void ContractionEmitter::emit() {
   Value rowBlocks = emission.getSize(tiles.rowBlocks);
   rowStep = getStep(rowTotal, rowBlocks, tiles.rowUnit);
   depthStep = getStep(depthTotal, depthBlocks, tiles.depthUnit);
-  Value one = emission.getConstant(1);
-  epilogueTiles = one;
-  if (tiles.epilogueRows > 1)
-    epilogueTiles = emission.maximum(
-        one, emission.divide(emission.getConstant(tiles.epilogueRows), emission.maximum(one, rowStep)));
   keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, emission.multiply(depthBlocks, depthStep)),
                       emission.getSize(tiles.keptRows));
   groupPanels(rowBlocks);
@@ -138,15 +133,23 @@ Value ContractionEmitter::getColumn(Value place) {
   return emission.add(emission.multiply(slice, emission.divide(columnTotal, slices)), emission.multiply(ofSlice, size));
 }
 
-/// With a single block of k, the tiles of each epilogue share the space for sums.
+Value ContractionEmitter::getMostTiles() {
+  Value most = emission.getSize(tiles.runTiles), one = emission.getConstant(1);
+  if (tiles.slices == 1)
+    return most;
+  // The sums of a run are kept to its end, where k is several blocks in any case.
+  Value rowsOfEpilogue = emission.getConstant(tiles.epilogueRows);
+  Value together = emission.maximum(one, emission.divide(rowsOfEpilogue, emission.maximum(one, rowStep)));
+  return select(compare(arith::CmpIPredicate::eq, depthBlocks, one), emission.minimum(most, together), most);
+}
+
+/// With a single block of k, panels whose epilogue follows at once share the space for sums.
 Value ContractionEmitter::getSums(Value place) {
+  Value inRun = emission.multiply(emission.subtract(place, firstPlace), rowStep);
+  if (tiles.slices > 1)
+    return inRun;
   Value isOnly = compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1));
-  Value inRun = emission.subtract(place, firstPlace), inEpilogue = emission.getConstant(0);
-  if (tiles.slices > 1) {
-    Value size = emission.multiply(epilogueTiles, emission.getConstant(tiles.getTileWidth()));
-    inEpilogue = emission.subtract(inRun, emission.multiply(emission.divide(inRun, size), size));
-  }
-  return emission.multiply(select(isOnly, inEpilogue, inRun), rowStep);
+  return select(isOnly, emission.getConstant(0), inRun);
 }
 
 Value ContractionEmitter::getPanelStart(Value place, Value block) {
@@ -179,18 +182,9 @@ void ContractionEmitter::finishPanel(const Panel &columns, Value block) {
   emitInLastBlock(block, [&] {
     if (tiles.slices == 1)
       return emitTileEpilogue(columns.place);
-    // Behind the last panel of as many tiles as go together, or of the run.
-    Value tileWidth = emission.getConstant(tiles.getTileWidth()), zero = emission.getConstant(0);
-    Value size = emission.multiply(epilogueTiles, tileWidth);
-    Value end = emission.add(emission.subtract(columns.place, firstPlace), emission.getConstant(width));
-    Value whole = emission.multiply(emission.divide(end, size), size), rest = emission.subtract(end, whole);
-    Value isEnd = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, rest, zero),
-                                       compare(arith::CmpIPredicate::eq, emission.add(firstPlace, end), lastPlace));
-    emitIf(isEnd, [&] {
-      Value count = select(compare(arith::CmpIPredicate::eq, rest, zero), size, rest);
-      Value first = emission.add(firstPlace, emission.subtract(end, count));
-      emission.forRange(first, emission.add(first, count), tiles.getTileWidth(),
-                        [&](Value place) { emitTileEpilogue(place); });
+    Value end = emission.add(columns.place, emission.getConstant(width));
+    emitIf(compare(arith::CmpIPredicate::eq, end, lastPlace), [&] {
+      emission.forRange(firstPlace, lastPlace, tiles.getTileWidth(), [&](Value place) { emitTileEpilogue(place); });
     });
   });
 }

@@ -32,7 +32,7 @@ protected:
   virtual void end() {}
   virtual void beginRun() {}
   /// The tiles of the next run at most.
-  virtual mlir::Value getMostTiles() { return emission.getSize(tiles.runTiles); }
+  virtual mlir::Value getMostTiles();
   virtual void packRowsOf(const PackedBlock &block, mlir::Value start) = 0;
   /// Computes all columns of a run, for a block of k.
   virtual void multiplyBlock(const PackedBlock &at, mlir::Value block, mlir::Value rowsStart) = 0;
@@ -47,7 +47,8 @@ protected:
   mlir::Value getSums(mlir::Value place);
   /// Prefetches what the first rows of a tile's epilogue read and write, before the last block of k of its first panel.
   void bringEpilogue(const Panel &columns, mlir::Value block);
-  /// The epilogue of tiles, behind the last block of k of the last panel of the last one.
+  /// Behind the last block of k, the epilogue of a panel; of slices, that of all tiles, behind the last panel of the
+  /// run.
   void finishPanel(const Panel &columns, mlir::Value block);
   /// The packed numbers of a row or column, of a block of k.
   mlir::Value getPackedStep() { return emission.multiply(depthStep, emission.getConstant(tiles.parts)); }
@@ -112,8 +113,6 @@ private:
 
   /// The tiles of columns that stay packed together, all if none do, and those of all of their row blocks.
   mlir::Value columnTilesOfGroup, tilesOfGroup;
-  /// The tiles whose epilogues go together.
-  mlir::Value epilogueTiles;
   /// Whether this worker still has to pack the rows of the run.
   mlir::Value rowsAreNew;
 };
