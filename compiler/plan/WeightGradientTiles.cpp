@@ -76,6 +76,19 @@ static void divideRows(WeightGradientTiles &tiles, WeightGradientForm &form) {
   tiles.rowStep = rows.step;
 }
 
+/// Each tile packs what it reads anew: where channels in are the more, tiles have parts of these, and else panels.
+static void divideChannels(WeightGradientTiles &tiles, WeightGradientForm &form) {
+  WeightGradientTilingAttr tiling = tiles.tiling;
+  // A tile's channels are several blocks of the micro-kernel.
+  constexpr int64_t fewestChannels = 64;
+  auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
+  Expr one = constant(1), channels = form.getExtent(form.channel);
+  Expr areMore = Expr::min(one, Expr::floorDiv(channels, Expr::max(one, form.getExtent(form.column))));
+  Expr blocks = Expr::min(constant(tiling.getLeastTiles()), Expr::floorDiv(channels, fewestChannels));
+  tiles.channelBlocks = one + areMore * (Expr::max(one, blocks) - 1);
+  tiles.channelStep = tiles.pixelPitch = Expr::ceilDiv(channels, tiles.channelBlocks);
+}
+
 WeightGradientTiles WeightGradientTiles::get(WeightGradientForm &form, WeightGradientTilingAttr tiling) {
   int64_t width = tiling.getKernel().getWidth(), lanes = tiling.getKernel().getLanes();
   auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
@@ -91,10 +104,12 @@ WeightGradientTiles WeightGradientTiles::get(WeightGradientForm &form, WeightGra
     tiles.channelStep = tiles.pixelPitch = Expr::max(one, Expr::ceilDiv(blocks.step, lanes)) * lanes;
     divideSquares(tiles, form);
   } else {
+    if (tiling.getApart())
+      divideChannels(tiles, form);
     divideRows(tiles, form);
   }
   tiles.planeRows = Expr::max(tiles.rowStep - 1, constant(0)) * rowStride + (form.getRowTaps() - 1) * rowDilation + 1;
-  Expr sumRows = tiles.transformed ? tiles.channelStep : Expr::ceilDiv(form.getPixelTaps() * channels, 2) * 2;
+  Expr sumRows = tiles.transformed ? tiles.channelStep : Expr::ceilDiv(form.getPixelTaps() * tiles.channelStep, 2) * 2;
   tiles.sumStep = sumRows * width + (tiles.transformed ? lanes : 0);
   tiles.panelSums = (tiles.transformed ? constant(tiles.transformed->values) : form.getRowTaps()) * tiles.sumStep;
   Expr outer = tiles.channelBlocks, panels = Expr::ceilDiv(form.getExtent(form.column), width);
@@ -108,7 +123,7 @@ WeightGradientTiles WeightGradientTiles::get(WeightGradientForm &form, WeightGra
   // The transposition writes whole squares, and vectors reach past the ends of rows.
   tiles.planes = (tiles.planeRows * tiles.pitch + lanes) * tiles.pixelPitch + lanes;
   if (tiling.getApart())
-    tiles.planes = channels * channelPitch;
+    tiles.planes = tiles.channelStep * channelPitch;
   tiles.offsets = tiles.transformed ? tiles.transformed->squares : tiles.rowStep * form.getPlaces();
   tiles.panel = (tiles.rowStep * tiles.panelPitch + lanes) * width;
   tiles.sums = tiles.panelSums * tiles.panelStep;

@@ -28,7 +28,7 @@ struct WeightGradientTiles {
   static constexpr int64_t channelPitch = 304, mostApart = 288;
 
   WeightGradientTilingAttr tiling;
-  /// Of input channels: one block of all, unless sums are transformed.
+  /// Of input channels: one block of all, unless sums are transformed, or channels apart and more than those out.
   sym::Expr channelBlocks, channelStep;
   /// Of images, and of output positions.
   sym::Expr imageBlocks, imageStep;

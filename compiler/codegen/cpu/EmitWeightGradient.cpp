@@ -93,7 +93,7 @@ void WeightGradientEmitter::emitTile(Value tile) {
   Value zero = emission.getConstant(0);
   Value channelStep = emission.getSize(tiles.channelStep), allChannels = emission.getSize(form.getExtent(form.channel));
   firstChannel = emission.multiply(digits[outer.size()], channelStep);
-  channels = emission.minimum(channelStep, emission.subtract(allChannels, firstChannel));
+  channels = emission.maximum(zero, emission.minimum(channelStep, emission.subtract(allChannels, firstChannel)));
   firstPanel = emission.multiply(digits.back(), emission.getSize(tiles.panelStep));
   // The last block may have fewer panels, or none.
   auto countLeft = [&](Value step, sym::Expr all, Value first) {
