@@ -37,6 +37,7 @@ static FailureOr<RowBlocks::Picture> getPicture(RowBlocks &blocks, unsigned inpu
   graph::TensorType type = compute.getInputType(input);
   SmallVector<Expr> extents = compute.getExtents(), indices = getIndices(compute, input), counts, places;
   bool isCopied = isa<BlockArgument>(compute.getInputs()[input]) && type.getElementType().isF32() && hasStrides(type);
+  int64_t apart = 0;
   for (auto [dim, index] : llvm::enumerate(indices)) {
     std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
     Expr count = one, place = zero;
@@ -44,21 +45,27 @@ static FailureOr<RowBlocks::Picture> getPicture(RowBlocks &blocks, unsigned inpu
     for (unsigned loop = blocks.rowLoop; isCopied && loop < compute.getNumLoops(); ++loop) {
       std::optional<int64_t> step = coordinate->strides[loop].asConstant();
       bool isAlong = loop == blocks.reducedLoop && dim + 1 == indices.size();
-      isCopied &= step && *step >= 0 && (loop != blocks.reducedLoop || *step == isAlong);
+      isCopied &= step && *step >= 0 && (loop != blocks.reducedLoop || (*step > 0) == isAlong);
       if (!isCopied || *step == 0)
         continue;
       count = count + Expr::max(extents[loop] - 1, zero) * *step;
-      place = place + getLoopSymbol(context, loop) * *step;
+      if (isAlong)
+        apart = *step;
+      else
+        place = place + getLoopSymbol(context, loop) * *step;
     }
     counts.push_back(count);
     places.push_back(place);
   }
   if (!isCopied || indices.empty()) {
-    why = "an operand is copied with its border that is no f32, or whose elements are not neighbours along the sum";
+    why = "an operand is copied with its border that is no f32, or whose elements are not in a row along the sum";
     return failure();
   }
-  RowBlocks::Picture picture{input, {}, {}, Expr::ceilDiv(counts.back(), lanes) * lanes, places.back(), {}};
-  Expr stride = picture.run;
+  Expr run = Expr::ceilDiv(Expr::ceilDiv(counts.back(), apart), lanes) * lanes,
+       before = Expr::floorDiv(places.back(), apart);
+  Expr inRun = before + getLoopSymbol(context, blocks.reducedLoop);
+  RowBlocks::Picture picture{input, {}, {}, apart, run, inRun + (places.back() - before * apart) * run, {}};
+  Expr stride = run * apart;
   picture.counts.assign(counts.begin(), counts.end() - 1);
   picture.strides.resize(picture.counts.size());
   for (size_t dim = picture.counts.size(); dim > 0; --dim) {

@@ -35,7 +35,9 @@ struct RowBlocks {
     unsigned input;
     /// For every dimension but the last: its elements in the copy, and the copy's stride.
     llvm::SmallVector<sym::Expr> counts, strides;
-    /// Elements of the last dimension in the copy: whole vectors.
+    /// Elements between neighbours along the sum; as many runs of the last dimension are in the copy, whose elements
+    /// are so far apart in memory. Elements of a run: whole vectors.
+    int64_t stride;
     sym::Expr run;
     /// The place in the copy, over the loops of the reduction.
     sym::Expr place;

@@ -14,6 +14,8 @@ using sym::Expr;
 
 /// The most sums of a row or a column of a block: code for all of them is written out.
 static constexpr int64_t mostOfLoop = 16;
+/// Elements between neighbours along the sum, at most.
+static constexpr int64_t mostStride = 4;
 
 static bool dependsOn(ComputeOp compute, unsigned input, unsigned loop) {
   return llvm::any_of(getIndices(compute, input),
@@ -55,9 +57,13 @@ std::optional<SumBlocks> SumBlocks::get(ContractionForm &form, std::optional<Win
   for (Value factor : {form.lhs, form.rhs}) {
     std::optional<unsigned> input = isa<BlockArgument>(factor) ? form.getInput(factor) : std::nullopt;
     std::optional<LinearIndex> linear = input ? getStrides(compute, *input) : std::nullopt;
-    if (!linear || !linear->strides[along].isConstant(1) || !compute.getInputType(*input).getElementType().isF32())
+    std::optional<int64_t> step = linear ? linear->strides[along].asConstant() : std::nullopt;
+    bool hasBorder = input && compute.getFill(*input);
+    // What is copied with its border is copied stride by stride.
+    if (!step || *step < 1 || *step > (hasBorder ? mostStride : 1) ||
+        !compute.getInputType(*input).getElementType().isF32())
       return std::nullopt;
-    if (compute.getFill(*input)) {
+    if (hasBorder) {
       if (picture)
         return std::nullopt;
       picture = *input;

@@ -178,7 +178,8 @@ def check_switch(folder, switch, counter, case):
 # Taps along each axis, channels in and out, images, and positions: gradients of weights, whose sums are transformed, whose
 # pictures are copied channel by channel, or neither.
 GRADIENTS = [(3, 70, 40, 3, [28, 27]), (3, 32, 96, 2, [56, 58]), (3, 17, 33, 5, [14, 14]), (3, 24, 32, 2, [5, 9, 30]), (3, 3, 16, 2, [4, 17, 9]),
-             (1, 70, 40, 3, [28, 27]), (1, 300, 33, 2, [14, 14]), (1, 24, 32, 2, [5, 9, 30]), (1, 40, 64, 1, [3, 300])]
+             (1, 70, 40, 3, [28, 27]), (1, 300, 33, 2, [14, 14]), (1, 24, 32, 2, [5, 9, 30]),
+             (1, 130, 33, 3, [14, 14]), (1, 40, 64, 1, [3, 300])]
 
 
 def check_gradient(folder, taps, channels, out, images, size, target):
@@ -212,6 +213,35 @@ def check_gradient(folder, taps, channels, out, images, size, target):
     assert errors[1] < 2e-6 and errors[0] < 4 * errors[1], (taps, channels, out, size, target, errors)
 
 
+# Channels, images, positions, taps and the stride of depthwise convolutions, of whose filters gradients are.
+DEPTHWISE = [(24, 3, [28, 20], 3, 1), (40, 2, [28, 28], 3, 2), (17, 3, [14, 13], 5, 2), (8, 1, [30, 19], 3, 3)]
+
+
+def check_depthwise_gradient(folder, channels, images, size, taps, stride, target):
+    """Sums over the positions of a picture, which is copied with its border, stride by stride, beside sums in fp64."""
+    draws = np.random.default_rng(channels)
+    border = taps // 2
+    x = draws.standard_normal((channels, images, *((places - 1) * stride + taps - 2 * border for places in size)), dtype=np.float32)
+    g = draws.standard_normal((channels, images, *size), dtype=np.float32)
+    padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), (border, border), (border, border)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (taps, taps), axis=(2, 3))[:, :, ::stride, ::stride]
+    expected = np.einsum("cixyab,cixy->cab", windows, g.astype(np.float64), optimize=True)[None]
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    conv = helper.make_node("Conv", ["x", "g"], ["y"], group=channels, dilations=[stride] * 2, pads=[border] * 4)
+    graph = helper.make_graph([conv], "depthwise", [value("x", (1, channels * images, *x.shape[2:])), value("g", g.shape)], [value("y", None)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), folder / "m.onnx")
+    for disabled, counted in (([], 1), (["--disable", "sum-blocks"], 0)):
+        command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json",
+                   "--target", target, *disabled]
+        counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
+        assert counters["sum_blocks"] == counted, (size, stride, counters)
+        for workers in WORKERS:
+            model = freestone_runtime.Model(folder / "m.stone", workers)
+            (actual,) = model.run({"x": x.reshape(1, -1, *x.shape[2:]), "g": g})
+            model.close()
+            assert np.abs(actual - expected).max() < 4e-6 * np.abs(expected).max(), (channels, size, taps, stride, target)
+
+
 def main():
     folder, count, seed = pathlib.Path(sys.argv[1]), int((sys.argv[2:] or [12])[0]), int((sys.argv[3:] or [1])[0])
     folder.mkdir(parents=True, exist_ok=True)
@@ -224,6 +254,8 @@ def main():
     for target in targets:
         for gradient in GRADIENTS:
             check_gradient(folder, *gradient, target)
+        for gradient in DEPTHWISE:
+            check_depthwise_gradient(folder, *gradient, target)
         for case, sizes in BY_HAND:
             check(folder, case, sizes, 1, target)
     for number in range(seed, seed + count):

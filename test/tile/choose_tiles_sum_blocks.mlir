@@ -4,7 +4,7 @@
 
 // OFF-NOT: sum_blocks
 // OFF:     tile.program @filters
-// CHECK: module attributes {tile.counters = {{.*}}sum_blocks = 3 : i64
+// CHECK: module attributes {tile.counters = {{.*}}sum_blocks = 4 : i64
 
 // The gradient of depthwise filters: every tap reads the picture at places of its own, and the gradient of the result at
 // the same. Vectors run along the columns of the picture, and a block has as many taps as registers hold. The
@@ -63,10 +63,11 @@ tile.program @signals symbols [n](%x: !graph.tensor<[n, 64, 500], f32>, %g: !gra
   tile.return %0 : !graph.tensor<[64, 5], f32>
 }
 
-// With strides, positions are no neighbours in the picture.
+// With strides, the copy of a row has the columns of each residue one after another.
 // CHECK-LABEL: tile.program @strided
-// CHECK-NOT:     block_rows
-// CHECK-NOT:     block_columns
+// CHECK-SAME:    accumulators = [1], block_rows = 3, block_columns = 3, packed = 0>
+// AVX2-LABEL: tile.program @strided
+// AVX2-SAME:    lanes = [8], accumulators = [1], block_rows = 3, block_columns = 3, packed = 0>
 tile.program @strided symbols [n](%x: !graph.tensor<[n, 96, 56, 56], f32>, %g: !graph.tensor<[96, n, 28, 28], f32>)
     -> (!graph.tensor<[96, 3, 3], f32>) {
   %0 = tile.compute [96, 3, 3, n, 28, 28] [parallel, parallel, parallel, reduction, reduction, reduction]

@@ -88,6 +88,7 @@ void RowEmitter::copyWithBorder(ArrayRef<Value> matrix) {
     box.counts.push_back(emission.getSize(count));
     box.strides.push_back(emission.getSize(stride));
   }
+  box.stride = picture.stride;
   box.vectors = emission.divide(emission.getSize(picture.run), lanes);
   box.lanes = grid.passes.front().lanes;
   copyPicture(emission, box, copy);
