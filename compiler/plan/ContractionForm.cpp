@@ -245,6 +245,30 @@ std::optional<StreamedInput> ContractionForm::getStreamedInput() {
   return StreamedInput{input, linear->strides[k.front()]};
 }
 
+bool ContractionForm::storesPanels(int64_t width) {
+  auto panels = dyn_cast_or_null<PanelsAttr>(compute.getResultType(0).getLayout());
+  return panels && panels.getWidth() == width && ArrayRef(n) == ArrayRef({static_cast<unsigned>(panels.getAxis())});
+}
+
+std::optional<Expr> ContractionForm::getDirectStride(int64_t width) {
+  auto program = compute->getParentOfType<ProgramOp>();
+  graph::TensorType type = compute.getResultType(0);
+  if (program.getComputes().size() != 1 || program.getResultTypes().size() != 1 || type.getElementType() != elementType)
+    return std::nullopt;
+  MLIRContext *context = compute.getContext();
+  Expr row = Expr::symbol(context, "%m"), column = Expr::symbol(context, "%n");
+  SmallVector<Expr> loops;
+  for (unsigned number = 0; number < compute.getNumParallel(); ++number)
+    loops.push_back(getLoopSymbol(context, number));
+  for (auto [merged, position] : {std::pair(ArrayRef(m), row), {ArrayRef(n), column}})
+    for (auto [loop, digit] : llvm::zip_equal(merged, getDigits(merged, position)))
+      loops[loop] = digit;
+  Expr linear = getLinearIndex(type, loops);
+  // A micro-kernel's columns are those of one panel.
+  std::optional<Expr> along = storesPanels(width) ? Expr::constant(context, 1) : getStride(linear, column);
+  return along && along->isConstant(1) ? getStride(linear, row) : std::nullopt;
+}
+
 bool ContractionForm::isPackedAlong(unsigned input, unsigned loop, int64_t width) {
   graph::TensorType type = compute.getInputType(input);
   auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout());

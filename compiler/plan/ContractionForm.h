@@ -88,6 +88,11 @@ struct ContractionForm {
   std::optional<unsigned> getPackedInput(int64_t width);
   /// The vector operand, if rows of any panel can be read in place.
   std::optional<StreamedInput> getStreamedInput();
+  /// Whether the result is stored in packed panels of `width` columns.
+  bool storesPanels(int64_t width);
+  /// Elements from row to row of the program's result, if a micro-kernel can write sums of a panel of `width` columns
+  /// there: nothing follows on them, and columns are neighbours.
+  std::optional<sym::Expr> getDirectStride(int64_t width);
   /// Whether an input is packed in panels of `width` along a loop, with steps of k as rows.
   bool isPackedAlong(unsigned input, unsigned loop, int64_t width);
   /// The number of inner steps of k for each outermost step, if the vector operand is a window that moves over rows of

@@ -29,6 +29,8 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   tiles.epilogueRows = form.slices > 1 ? sliceRows : 1;
   int64_t runTiles = llvm::divideCeil(tiling.getPanels(), form.slices);
   tiles.runTiles = constant(runTiles);
+  tiles.columnCopies = tiles.mayGroup ? Copies::ofPanel : Copies::none;
+  tiles.keepsSums = !form.getDirectStride(width);
   tiles.keptRows = constant(tiling.getKeptRows());
   tiles.keptColumns = constant(tiling.getKeptColumns());
   tiles.taps = windowTaps.value_or(1);
@@ -87,6 +89,10 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
   tiles.keptRows = constant(tiles.parts > 1 ? std::max(ofRows, tiling.getKeptColumns()) : ofRows);
   tiles.keptColumns = constant(tiling.getKeptColumns());
   tiles.mayGroup = false;
+  // Panels that are split come one by one, while the memory of the next does.
+  bool arePacked = tiles.parts > 1 && form.getParts();
+  tiles.columnCopies = arePacked ? Copies::none : tiles.parts > 1 ? Copies::ofPanel : Copies::ofRun;
+  tiles.keepsSums = true;
   tiles.rowUnit = unit;
   tiles.depthUnit = tiles.dotProducts->getStepsOfGroup();
   tiles.rowBlocks = Expr::ceilDiv(rows, tiling.getRows());
@@ -100,7 +106,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
   int64_t ofRun = tiling.getColumns() * tiling.getDepth();
   tiles.packedColumns =
       Expr::min((columns + unit) * allSteps, constant(std::max(ofRun, tiling.getKeptColumns()))) * tiles.parts;
-  if (tiles.parts > 1 && form.getParts())
+  if (arePacked)
     tiles.packedColumns = constant(0);
   // Tiles share the space for sums where k is one block.
   int64_t tileWidth = tiles.getTileWidth();

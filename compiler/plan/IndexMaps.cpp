@@ -43,6 +43,34 @@ Expr substituteLoops(Expr expr, ArrayRef<Expr> loops) {
   });
 }
 
+bool dependsOnSymbol(Expr expr, Expr symbol) {
+  llvm::SetVector<StringAttr> symbols;
+  expr.collectSymbols(symbols);
+  return llvm::any_of(symbols, [&](StringAttr name) { return symbol.asSymbol() == name.getValue(); });
+}
+
+std::optional<Expr> getStride(Expr index, Expr symbol) {
+  MLIRContext *context = index.context();
+  Expr stride = Expr::constant(context, 0);
+  for (const sym::Term &term : index.terms()) {
+    Expr scale = Expr::constant(context, term.coefficient);
+    bool linear = false;
+    for (const sym::Factor &factor : term.factors) {
+      if (factor.atom == symbol && factor.power == 1) {
+        linear = true;
+        continue;
+      }
+      if (dependsOnSymbol(factor.atom, symbol))
+        return std::nullopt;
+      for (unsigned i = 0; i < factor.power; ++i)
+        scale = scale * factor.atom;
+    }
+    if (linear)
+      stride = stride + scale;
+  }
+  return stride;
+}
+
 static Expr toExpr(AffineExpr expr, ArrayRef<Expr> symbols) {
   MLIRContext *context = expr.getContext();
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))

@@ -13,6 +13,10 @@ sym::Expr getLoopSymbol(mlir::MLIRContext *context, unsigned loop);
 std::optional<unsigned> asLoop(llvm::StringRef symbol);
 /// Whether an expression depends on any loop.
 bool dependsOnLoops(sym::Expr expr);
+/// Whether an expression contains a symbol.
+bool dependsOnSymbol(sym::Expr expr, sym::Expr symbol);
+/// The growth of an index with `symbol`; nothing if it is not constant.
+std::optional<sym::Expr> getStride(sym::Expr index, sym::Expr symbol);
 /// The loops that an expression depends on.
 llvm::SmallVector<unsigned> getLoops(sym::Expr expr);
 /// Replaces every loop by an expression.

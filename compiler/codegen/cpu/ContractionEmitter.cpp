@@ -112,16 +112,42 @@ void ContractionEmitter::emitBlock(Value block) {
   at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
   Value rowsStart = emission.multiply(select(keepsRows, block, zero), emission.multiply(rowStep, getPackedStep()));
   emitIf(rowsAreNew, [&] { packRowsOf(at, rowsStart); });
-  multiplyBlock(at, block, rowsStart);
+  multiplyRun(at, block, rowsStart, [&] { emitPanels(at, block, rowsStart); });
 }
 
-void ContractionEmitter::forPanels(const PackedBlock &at, llvm::function_ref<void(const Panel &columns)> body) {
+void ContractionEmitter::emitPanels(const PackedBlock &at, Value block, Value rowsStart) {
+  using Copies = tile::ContractionTiles::Copies;
+  // Panels that stay packed have space for all of k.
+  Value panelSteps = emission.multiply(select(keepsColumns, depthBlocks, emission.getConstant(1)), depthStep), run;
+  if (tiles.columnCopies == Copies::ofRun)
+    run = packRun(at, block, emission.multiply(panelSteps, emission.getConstant(width)));
   emission.forRange(firstPlace, lastPlace, width, [&](Value place) {
     Panel columns{at, place};
     columns.first = getColumn(place);
     columns.count = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, place));
-    body(columns);
+    auto getPanel = [&]() -> Value {
+      if (tiles.columnCopies == Copies::none)
+        return {};
+      if (run)
+        return emission.add(run, emission.multiply(emission.subtract(place, firstPlace), panelSteps));
+      Value zero = emission.getConstant(0), start = select(keepsColumns, getPanelStart(place, block), zero);
+      emitIf(areColumnsNew(columns), [&] { packColumnsOf(columns, block, start, zero); });
+      return start;
+    };
+    Value sums = tiles.keepsSums ? getSums(place) : Value();
+    multiplyPanel(columns, block, rowsStart, sums, getPanel);
+    if (sums)
+      finishPanel(columns, block);
   });
+}
+
+/// Packs the first panels of a run, which are new, and returns where they begin.
+Value ContractionEmitter::packRun(PackedBlock columns, Value block, Value pitch) {
+  Value zero = emission.getConstant(0), start = select(keepsColumns, getPanelStart(firstPlace, block), zero);
+  columns.first = firstPlace;
+  columns.count = emission.subtract(emission.minimum(lastPlace, endOfNew), firstPlace);
+  emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] { packColumnsOf(columns, block, start, pitch); });
+  return start;
 }
 
 Value ContractionEmitter::getColumn(Value place) {
@@ -200,7 +226,7 @@ SmallVector<LanePoints, 1> ContractionEmitter::getEpiloguePoints(Value column, V
       before = emission.multiply(emission.getConstant(slice),
                                  emission.divide(columnTotal, emission.getConstant(tiles.slices)));
     at.positions.push_back({points.n, emission.add(column, before)});
-    if (isPanelled())
+    if (form.storesPanels(width))
       keepWithinPanel(emission, at, width);
   }
   return slices;

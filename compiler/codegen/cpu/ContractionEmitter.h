@@ -34,22 +34,24 @@ protected:
   /// The tiles of the next run at most.
   virtual mlir::Value getMostTiles();
   virtual void packRowsOf(const PackedBlock &block, mlir::Value start) = 0;
-  /// Computes all columns of a run, for a block of k.
-  virtual void multiplyBlock(const PackedBlock &at, mlir::Value block, mlir::Value rowsStart) = 0;
+  /// Packs neighbouring columns, whose panels begin `pitch` elements from each other.
+  virtual void packColumnsOf(const PackedBlock &columns, mlir::Value block, mlir::Value start, mlir::Value pitch) = 0;
+  /// Computes all columns of a run for a block of k: panel by panel, unless their number lets it do so at once.
+  virtual void multiplyRun(const PackedBlock &at, mlir::Value block, mlir::Value rowsStart,
+                           llvm::function_ref<void()> byPanel) {
+    byPanel();
+  }
+  /// Computes a panel for a block of k. `sums` is its place in `accumulators`, null if these are not kept; `getPanel`
+  /// packs it if the plan does so here, and returns the beginning of its copy, null if it is stored packed.
+  virtual void multiplyPanel(const Panel &columns, mlir::Value block, mlir::Value rowsStart, mlir::Value sums,
+                             llvm::function_ref<mlir::Value()> getPanel) = 0;
   /// What sums of the columns from `column` on are, beside what the micro-kernel has summed.
   virtual mlir::Value correctSums(mlir::Value sums, mlir::Value column) { return sums; }
 
-  /// Calls `body` for each panel of the run.
-  void forPanels(const PackedBlock &at, llvm::function_ref<void(const Panel &columns)> body);
   /// The column at a place: that of a panel in its slice.
   mlir::Value getColumn(mlir::Value place);
-  /// Where the sums of the panel at a place are in `accumulators`.
-  mlir::Value getSums(mlir::Value place);
   /// Prefetches what the first rows of a tile's epilogue read and write, before the last block of k of its first panel.
   void bringEpilogue(const Panel &columns, mlir::Value block);
-  /// Behind the last block of k, the epilogue of a panel; of slices, that of all tiles, behind the last panel of the
-  /// run.
-  void finishPanel(const Panel &columns, mlir::Value block);
   /// The packed numbers of a row or column, of a block of k.
   mlir::Value getPackedStep() { return emission.multiply(depthStep, emission.getConstant(tiles.parts)); }
   /// The scratch index of a panel that stays packed.
@@ -60,12 +62,6 @@ protected:
   /// Whether this worker still has to pack a panel.
   mlir::Value areColumnsNew(const Panel &columns) {
     return compare(mlir::arith::CmpIPredicate::slt, columns.place, endOfNew);
-  }
-  /// Whether the result is stored in packed panels of columns.
-  bool isPanelled() {
-    auto panels = llvm::dyn_cast_or_null<tile::PanelsAttr>(form.compute.getResultType(0).getLayout());
-    return panels && panels.getWidth() == width &&
-           llvm::ArrayRef(form.n) == llvm::ArrayRef({static_cast<unsigned>(panels.getAxis())});
   }
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
   mlir::Value toWord(mlir::Value index) {
@@ -104,6 +100,13 @@ private:
   void groupPanels(mlir::Value rowBlocks);
   mlir::Value emitRun(mlir::Value tile);
   void emitBlock(mlir::Value block);
+  void emitPanels(const PackedBlock &at, mlir::Value block, mlir::Value rowsStart);
+  mlir::Value packRun(PackedBlock columns, mlir::Value block, mlir::Value pitch);
+  /// Where the sums of the panel at a place are in `accumulators`.
+  mlir::Value getSums(mlir::Value place);
+  /// Behind the last block of k, the epilogue of a panel; of slices, that of all tiles, behind the last panel of the
+  /// run.
+  void finishPanel(const Panel &columns, mlir::Value block);
   void emitInLastBlock(mlir::Value block, llvm::function_ref<void()> body);
   llvm::SmallVector<LanePoints, 1> getEpiloguePoints(mlir::Value column, mlir::Value row, unsigned lanes,
                                                      mlir::Value mask);

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/ContractionEmitter.h"
 #include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/PackDotProducts.h"
+#include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -10,8 +11,7 @@ using namespace freestone::codegen;
 
 namespace {
 
-/// The micro-kernel sums dot products of words. Panels of a run are packed together, for its rows of memory are short;
-/// those that are split one by one, while the memory of the next comes.
+/// The micro-kernel sums dot products of words.
 class DotProductEmitter : public ContractionEmitter {
 public:
   DotProductEmitter(Emission &emission, tile::ContractionForm form, tile::ContractionTiles tiles)
@@ -24,9 +24,9 @@ private:
   void end() override { call(TileFunction::leave); }
   void call(TileFunction function);
   void packRowsOf(const PackedBlock &block, Value start) override;
-  void multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) override;
-  void packColumns(PackedBlock columns, Value block, Value start, Value pitch);
-  void multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value panel);
+  void packColumnsOf(const PackedBlock &columns, Value block, Value start, Value pitch) override;
+  void multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
+                     llvm::function_ref<Value()> getPanel) override;
   /// The place of packed columns from a step on, where `parts` has them.
   Value getPartsStart(Value column, Value step);
   /// The address of a group of a panel.
@@ -77,42 +77,13 @@ void DotProductEmitter::packRowsOf(const PackedBlock &block, Value start) {
   pack(emission, form, layout, points, block, countGroups(block), packedRows, start);
 }
 
-void DotProductEmitter::multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) {
-  Value zero = emission.getConstant(0);
-  if (parts)
-    return forPanels(at, [&](const Panel &columns) {
-      multiplyPanel(columns, block, rowsStart, getPartsStart(columns.first, columns.k));
-    });
-  if (layout.factors.parts > 1)
-    return forPanels(at, [&](const Panel &columns) {
-      Value start = select(keepsColumns, getPanelStart(columns.place, block), zero);
-      emitIf(areColumnsNew(columns), [&] {
-        packSplitPanels(emission, form, layout, points, columns, countGroups(columns), packedColumns, start, zero);
-      });
-      multiplyPanel(columns, block, rowsStart, start);
-    });
-  // Panels that stay packed have space for all of k.
-  Value panelSteps = emission.multiply(select(keepsColumns, depthBlocks, emission.getConstant(1)), depthStep);
-  Value start = select(keepsColumns, getPanelStart(firstPlace, block), zero);
-  packColumns(at, block, start, emission.multiply(panelSteps, emission.getConstant(width)));
-  forPanels(at, [&](const Panel &columns) {
-    Value distance = emission.multiply(emission.subtract(columns.place, firstPlace), panelSteps);
-    multiplyPanel(columns, block, rowsStart, emission.add(start, distance));
-  });
-}
-
-/// Packs the first panels of a run, which are new.
-void DotProductEmitter::packColumns(PackedBlock columns, Value block, Value start, Value pitch) {
-  Value zero = emission.getConstant(0);
-  columns.first = firstPlace;
-  columns.count = emission.subtract(emission.minimum(lastPlace, endOfNew), firstPlace);
-  emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] {
-    Value groups = countGroups(columns);
-    packDotProductPanels(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
-    if (layout.flipsRows())
-      sumDotProductColumns(emission, layout, columns, groups, packedColumns, start, pitch,
-                           compare(arith::CmpIPredicate::ne, block, zero), columnSums);
-  });
+void DotProductEmitter::packColumnsOf(const PackedBlock &columns, Value block, Value start, Value pitch) {
+  Value groups = countGroups(columns);
+  auto pack = layout.factors.parts > 1 ? packSplitPanels : packDotProductPanels;
+  pack(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
+  if (layout.flipsRows())
+    sumDotProductColumns(emission, layout, columns, groups, packedColumns, start, pitch,
+                         compare(arith::CmpIPredicate::ne, block, emission.getConstant(0)), columnSums);
 }
 
 /// Groups of all steps of a panel follow each other.
@@ -131,8 +102,11 @@ Value DotProductEmitter::getColumns(Value panel, Value group) {
   return emission.getPointer(parts, emission.divide(start, emission.getConstant(layout.getStepsOfWord())));
 }
 
-void DotProductEmitter::multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value panel) {
-  Value sums = getSums(columns.place), groups = countGroups(columns);
+void DotProductEmitter::multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
+                                      llvm::function_ref<Value()> getPanel) {
+  Value panel = getPanel(), groups = countGroups(columns);
+  if (!panel)
+    panel = getPartsStart(columns.first, columns.k);
   Value stripBytes =
       emission.multiply(groups, emission.getConstant(layout.factors.parts * layout.groupWords * layout.wordBytes));
   // Equal shares: a strip waits for its sums once a call.
@@ -152,7 +126,6 @@ void DotProductEmitter::multiplyPanel(const Panel &columns, Value block, Value r
   if (layout.factors.parts > 1)
     emitIf(compare(arith::CmpIPredicate::eq, emission.add(block, emission.getConstant(1)), depthBlocks),
            [&] { repeatWithoutParts(sums, columns); });
-  finishPanel(columns, block);
 }
 
 /// The address of the rows of memory that the next panel has at these steps, and the bytes from one to the next; a
@@ -170,7 +143,7 @@ std::pair<Value, Value> DotProductEmitter::getAhead(const Panel &columns, Value 
     return {getColumns(getPartsStart(column, emission.multiply(next, depthStep)), group), zero};
   unsigned input = *form.getInput(form.rhs);
   sym::Expr linear = points.getLinearIndex(form, input);
-  std::optional<sym::Expr> alongDepth = getStride(linear, points.k);
+  std::optional<sym::Expr> alongDepth = tile::getStride(linear, points.k);
   if (!alongDepth || alongDepth->isConstant(1))
     return none;
   Value step = emission.add(emission.multiply(next, depthStep),

@@ -131,7 +131,8 @@ void RowEmitter::emitBlock(ArrayRef<Value> matrix, Value rowBlock, Value columnB
 
 bool RowEmitter::dependsOnLoop(unsigned input, unsigned loop) {
   Expr symbol = tile::getLoopSymbol(builder.getContext(), loop);
-  return llvm::any_of(tile::getIndices(blocks->reduction, input), [&](Expr index) { return dependsOn(index, symbol); });
+  return llvm::any_of(tile::getIndices(blocks->reduction, input),
+                      [&](Expr index) { return tile::dependsOnSymbol(index, symbol); });
 }
 
 /// Loads each operand once for all results of a block that share it.

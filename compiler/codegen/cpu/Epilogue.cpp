@@ -12,7 +12,8 @@ using namespace freestone::codegen;
 void freestone::codegen::bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef<sym::Expr> indices,
                                      const LanePoints &points, const Position &ahead, bool writes) {
   sym::Expr linear = tile::getLinearIndex(cast<graph::TensorType>(tensor.getType()), indices);
-  std::optional<sym::Expr> step = getStride(linear, ahead.symbol), alongLanes = getStride(linear, points.lane);
+  std::optional<sym::Expr> step = tile::getStride(linear, ahead.symbol),
+                           alongLanes = tile::getStride(linear, points.lane);
   if (!memory || !step || step->isConstant(0) || !alongLanes || !alongLanes->isConstant(1))
     return;
   Positions positions = points.positions;

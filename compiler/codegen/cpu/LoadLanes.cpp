@@ -27,7 +27,7 @@ static std::optional<Repetition> getRepetition(Expr index, Expr lane) {
   std::optional<Repetition> repetition;
   for (const sym::Term &term : index.terms())
     for (const sym::Factor &factor : term.factors) {
-      if (!dependsOn(factor.atom, lane))
+      if (!tile::dependsOnSymbol(factor.atom, lane))
         continue;
       std::optional<int64_t> times;
       if (factor.atom.kind() == sym::Kind::FloorDiv)
@@ -35,7 +35,7 @@ static std::optional<Repetition> getRepetition(Expr index, Expr lane) {
       if (repetition || term.coefficient != 1 || term.factors.size() != 1 || factor.power != 1 || !times ||
           *times < 2 || *times > mostTimes)
         return std::nullopt;
-      std::optional<Expr> stride = getStride(factor.atom.operands()[0], lane);
+      std::optional<Expr> stride = tile::getStride(factor.atom.operands()[0], lane);
       if (!stride || !stride->isConstant(1))
         return std::nullopt;
       repetition = Repetition{factor.atom.operands()[0], *times};

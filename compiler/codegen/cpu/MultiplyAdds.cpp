@@ -11,8 +11,7 @@ using sym::Expr;
 
 namespace {
 
-/// The micro-kernel multiplies packed rows, each element in turn, by vectors of a panel, which is packed right before,
-/// unless it is stored packed; sums are written to the result where nothing follows on them.
+/// The micro-kernel multiplies packed rows, each element in turn, by vectors of a panel.
 class MultiplyAddEmitter : public ContractionEmitter {
 public:
   MultiplyAddEmitter(Emission &emission, tile::ContractionForm form, tile::ContractionTiles tiles);
@@ -23,11 +22,12 @@ private:
   void beginRun() override;
   Value getMostTiles() override;
   void packRowsOf(const PackedBlock &block, Value start) override;
-  void multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) override;
-  void emitPanel(const Panel &columns, Value block, Value rowsStart);
+  void packColumnsOf(const PackedBlock &columns, Value block, Value start, Value pitch) override;
+  void multiplyRun(const PackedBlock &at, Value block, Value rowsStart, llvm::function_ref<void()> byPanel) override;
+  void multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
+                     llvm::function_ref<Value()> getPanel) override;
   void emitUpdate(PackedBlock columns, Value block, Value rowsStart);
   Value getDirectOutput(Value column);
-  Value getPanel(const Panel &columns, Value block);
   /// The address of a panel's first row, for prefetching, and the bytes from one row to the next.
   struct RowsAhead {
     Value first, pitch;
@@ -37,12 +37,12 @@ private:
   Value getLinear(unsigned input, Value column, Value step);
   /// Whether few rows of A may be updates of a run's results at once, which must then be in place: as rows, not in
   /// panels.
-  bool mayUpdate() { return streamedInput && directStride && !isPanelled(); }
+  bool mayUpdate() { return streamedInput && directStride && !form.storesPanels(width); }
 
   std::optional<unsigned> packedInput;
   /// B, if few rows of A read its panels in place.
   std::optional<tile::StreamedInput> streamedInput;
-  /// The row stride of the result, if the micro-kernel can write it directly.
+  /// The row stride of the result, if the micro-kernel writes it.
   std::optional<Expr> directStride;
   func::FuncOp kernel, streamingKernel, updateKernel;
   /// Whether columns are read in place, and by updates.
@@ -57,17 +57,10 @@ MultiplyAddEmitter::MultiplyAddEmitter(Emission &emission, tile::ContractionForm
                                        tile::ContractionTiles geometry)
     : ContractionEmitter(emission, std::move(contraction), geometry, geometry.kernel.getLanes()),
       packedInput(form.getPackedInput(width)) {
-  graph::TensorType type = form.compute.getResultType(0);
-  Expr linear = tile::getLinearIndex(type, ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
-  std::optional<Expr> columnStride = getStride(linear, points.n);
-  // The micro-kernel's columns are those of one panel.
-  if (isPanelled())
-    columnStride = Expr::constant(builder.getContext(), 1);
+  if (!tiles.keepsSums)
+    directStride = form.getDirectStride(width);
   if (tiles.streamedRows > 0)
     streamedInput = form.getStreamedInput();
-  bool alone = emission.program.getComputes().size() == 1 && emission.program.getResultTypes().size() == 1;
-  if (alone && type.getElementType() == form.elementType && columnStride && columnStride->isConstant(1))
-    directStride = getStride(linear, points.m);
 }
 
 void MultiplyAddEmitter::prepare() {
@@ -102,16 +95,20 @@ void MultiplyAddEmitter::packRowsOf(const PackedBlock &block, Value start) {
   packRows(emission, form, points, block, packedRows, start, height, tiles.kernel.getRows());
 }
 
-void MultiplyAddEmitter::multiplyBlock(const PackedBlock &at, Value block, Value rowsStart) {
-  auto emitPanels = [&] { forPanels(at, [&](const Panel &columns) { emitPanel(columns, block, rowsStart); }); };
+void MultiplyAddEmitter::packColumnsOf(const PackedBlock &columns, Value, Value start, Value) {
+  packPanel(emission, form, points, columns, packedColumns, start, width);
+}
+
+void MultiplyAddEmitter::multiplyRun(const PackedBlock &at, Value block, Value rowsStart,
+                                     llvm::function_ref<void()> byPanel) {
   if (!mayUpdate())
-    return emitPanels();
+    return byPanel();
   auto branch = scf::IfOp::create(builder, location, updatesRows, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   emitUpdate(at, block, rowsStart);
   builder.setInsertionPointToStart(branch.elseBlock());
-  emitPanels();
+  byPanel();
 }
 
 /// Computes a block of k for all columns of the run at once.
@@ -135,17 +132,11 @@ Value MultiplyAddEmitter::getDirectOutput(Value column) {
   return emission.getPointer(emission.getResultBuffer(0), emission.getIndex(linear, positions));
 }
 
-void MultiplyAddEmitter::emitPanel(const Panel &columns, Value block, Value rowsStart) {
-  Value output, stride, sums;
-  if (directStride) {
-    output = getDirectOutput(columns.first);
-    stride = emission.getSize(*directStride);
-  } else {
-    sums = getSums(columns.place);
-    output = emission.getPointer(accumulators, sums);
-    stride = emission.getConstant(width);
-  }
-  if (!directStride)
+void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
+                                       llvm::function_ref<Value()> getPanel) {
+  Value output = sums ? emission.getPointer(accumulators, sums) : getDirectOutput(columns.first);
+  Value stride = sums ? emission.getConstant(width) : emission.getSize(*directStride);
+  if (sums)
     bringEpilogue(columns, block);
   Value left = emission.getPointer(packedRows, rowsStart);
   auto call = [&](func::FuncOp function, Value panel, const RowsAhead &ahead) {
@@ -155,7 +146,10 @@ void MultiplyAddEmitter::emitPanel(const Panel &columns, Value block, Value rows
                                     toWord(ahead.pitch)});
   };
   auto callPacked = [&] {
-    Value panel = getPanel(columns, block);
+    Value panel = getPanel();
+    panel = panel ? emission.getPointer(packedColumns, panel)
+                  : emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
+                                        getLinear(*packedInput, columns.first, columns.k));
     call(kernel, panel, getAhead(columns, block));
   };
   if (streamedInput) {
@@ -172,8 +166,6 @@ void MultiplyAddEmitter::emitPanel(const Panel &columns, Value block, Value rows
   } else {
     callPacked();
   }
-  if (!directStride)
-    finishPanel(columns, block);
 }
 
 /// The memory index of B.
@@ -182,16 +174,6 @@ Value MultiplyAddEmitter::getLinear(unsigned input, Value column, Value step) {
   positions.push_back({points.n, column});
   positions.push_back({points.k, emission.multiply(step, emission.getConstant(points.stepsOfWord))});
   return emission.getIndex(points.getLinearIndex(form, input), positions);
-}
-
-/// The packed panel of B: in place if it is stored packed, else in scratch.
-Value MultiplyAddEmitter::getPanel(const Panel &columns, Value block) {
-  if (packedInput)
-    return emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
-                               getLinear(*packedInput, columns.first, columns.k));
-  Value start = select(keepsColumns, getPanelStart(columns.place, block), emission.getConstant(0));
-  emitIf(areColumnsNew(columns), [&] { packPanel(emission, form, points, columns, packedColumns, start, width); });
-  return emission.getPointer(packedColumns, start);
 }
 
 MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getStored(const tile::StreamedInput &input, Value column,
@@ -220,7 +202,7 @@ MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getAhead(const Panel &columns,
   unsigned input = *read;
   graph::TensorType type = form.compute.getInputType(input);
   Expr linear = points.getLinearIndex(form, input);
-  std::optional<Expr> alongColumns = getStride(linear, points.n), alongDepth = getStride(linear, points.k);
+  std::optional<Expr> alongColumns = tile::getStride(linear, points.n), alongDepth = tile::getStride(linear, points.k);
   if (!alongDepth || !alongColumns || !alongColumns->isConstant(1))
     return {kept, packedPitch};
   int64_t storedBytes = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;

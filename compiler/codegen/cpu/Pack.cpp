@@ -132,7 +132,7 @@ static bool areRowsNeighbours(tile::ContractionForm &form, const ContractionPoin
   std::optional<unsigned> input = form.getInput(form.lhs);
   if (!input)
     return false;
-  std::optional<sym::Expr> alongRows = getStride(points.getLinearIndex(form, *input), points.m);
+  std::optional<sym::Expr> alongRows = tile::getStride(points.getLinearIndex(form, *input), points.m);
   return alongRows && alongRows->isConstant(1);
 }
 
@@ -419,7 +419,8 @@ void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &fo
     return packPanelByColumns(emission, form, points, block, memory, start, width);
   unsigned input = *read;
   sym::Expr linear = points.getLinearIndex(form, input);
-  std::optional<sym::Expr> alongColumns = getStride(linear, points.n), alongDepth = getStride(linear, points.k);
+  std::optional<sym::Expr> alongColumns = tile::getStride(linear, points.n),
+                           alongDepth = tile::getStride(linear, points.k);
   bool isRun = alongColumns && alongColumns->isConstant(1);
   bool hasFill = static_cast<bool>(form.compute.getFill(input));
   if ((!isRun || hasFill) && form.getWindowTaps())

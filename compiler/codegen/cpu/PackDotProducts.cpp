@@ -68,7 +68,7 @@ private:
 
 bool DotProductPacker::runsAcross() {
   sym::Expr linear = points.getLinearIndex(form, input);
-  std::optional<sym::Expr> stride = getStride(linear, across), alongDepth = getStride(linear, points.k);
+  std::optional<sym::Expr> stride = tile::getStride(linear, across), alongDepth = tile::getStride(linear, points.k);
   return stride && stride->isConstant(1) && !(alongDepth && alongDepth->isConstant(1));
 }
 

@@ -27,7 +27,7 @@ public:
       panelAxis = along == tile::getLoopSymbol(form.compute.getContext(), form.k.front()) ? points.k : across;
       runsAcross = panelAxis == across;
     } else {
-      std::optional<sym::Expr> alongDepth = getStride(points.getLinearIndex(form, input), points.k);
+      std::optional<sym::Expr> alongDepth = tile::getStride(points.getLinearIndex(form, input), points.k);
       runsAcross = !alongDepth || !alongDepth->isConstant(1);
     }
   }

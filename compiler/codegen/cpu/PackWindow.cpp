@@ -104,7 +104,7 @@ Value WindowPacker::getMask(const Run &run, const Positions &taps) {
   Value first = run.first, last = run.last;
   if (form.compute.getFill(input))
     for (auto [index, extent] : llvm::zip_equal(indices, type.getShape())) {
-      std::optional<Expr> alongRow = getStride(index, columnSymbols.back());
+      std::optional<Expr> alongRow = tile::getStride(index, columnSymbols.back());
       bool plain = llvm::is_contained(loops, index) &&
                    form.compute.getExtents()[llvm::find(loops, index) - loops.begin()] == extent;
       if (plain)

@@ -104,7 +104,7 @@ Value WordWindowPacker::getLoadMask(const PositionRun &run, const Positions &tap
       if (isPlain)
         continue;
       Value at = emission.getIndex(index, all), size = emission.getSize(extent);
-      if (getStride(index, positionSymbols.back())->isConstant(0)) {
+      if (tile::getStride(index, positionSymbols.back())->isConstant(0)) {
         // Unsigned, so that a negative coordinate compares as a large one.
         Value inside = compare(arith::CmpIPredicate::ult, at, size);
         last = arith::SelectOp::create(builder, location, inside, last, first);

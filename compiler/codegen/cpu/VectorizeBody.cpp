@@ -14,34 +14,6 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-bool freestone::codegen::dependsOn(Expr expr, Expr symbol) {
-  llvm::SetVector<StringAttr> symbols;
-  expr.collectSymbols(symbols);
-  return llvm::any_of(symbols, [&](StringAttr name) { return symbol.asSymbol() == name.getValue(); });
-}
-
-std::optional<Expr> freestone::codegen::getStride(Expr index, Expr symbol) {
-  MLIRContext *context = index.context();
-  Expr stride = Expr::constant(context, 0);
-  for (const sym::Term &term : index.terms()) {
-    Expr scale = Expr::constant(context, term.coefficient);
-    bool linear = false;
-    for (const sym::Factor &factor : term.factors) {
-      if (factor.atom == symbol && factor.power == 1) {
-        linear = true;
-        continue;
-      }
-      if (dependsOn(factor.atom, symbol))
-        return std::nullopt;
-      for (unsigned i = 0; i < factor.power; ++i)
-        scale = scale * factor.atom;
-    }
-    if (linear)
-      stride = stride + scale;
-  }
-  return stride;
-}
-
 void freestone::codegen::keepWithinPanel(Emission &emission, LanePoints &points, int64_t width) {
   Expr lane = points.lane, panel = emission.getPositionSymbol("panel"), place = emission.getPositionSymbol("place");
   auto split = [&](StringRef symbol) -> std::optional<Expr> {
@@ -119,7 +91,7 @@ Value BodyVectorizer::combine(Value lhs, Value rhs) {
 
 /// The index's stride from lane to lane; 0 if all lanes have the same index.
 std::optional<Expr> BodyVectorizer::getLaneStride(Expr index) {
-  return points.lane ? getStride(index, points.lane) : Expr::constant(index.context(), 0);
+  return points.lane ? tile::getStride(index, points.lane) : Expr::constant(index.context(), 0);
 }
 
 Expr BodyVectorizer::getLinear(graph::TensorType type, ArrayRef<Expr> indices) {

@@ -36,12 +36,6 @@ struct SharedValues {
   llvm::SmallPtrSet<mlir::Operation *, 2> checks;
 };
 
-/// Whether an expression contains a symbol.
-bool dependsOn(sym::Expr expr, sym::Expr symbol);
-
-/// The growth of an index with `symbol`; nothing if it is not constant.
-std::optional<sym::Expr> getStride(sym::Expr index, sym::Expr symbol);
-
 /// Emits values of a compute's body for `points`. Values that all lanes share stay scalars; others are vector<lanes x
 /// T>. Loads go through the operands' maps: contiguous elements as one (masked) vector, a common element as a scalar,
 /// else a gather. Out of bounds an operand gives its fill; no memory outside of buffers is read.
