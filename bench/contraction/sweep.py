@@ -36,6 +36,7 @@ from onnx import TensorProto, helper, numpy_helper
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import freestone_runtime  # noqa: E402
 from tilings import rank_correlation  # noqa: E402
+from trees import get_leaves, with_sizes  # noqa: E402
 
 SQUARES = "1x1x1 17x17x17 64x64x64 128x128x128 256x256x256 512x512x512 127x131x137 "
 TRANSPOSED = SQUARES + (
@@ -128,10 +129,10 @@ def read(text, name):
 
 def grid_contraction(like):
     height = int(re.search(r"<rows = (\d+)", like).group(1))
-    unit = read(like, "depth_unit")
+    unit = read(like, "unit") if "unit = " in like else 1
     for depth, blocks, panels in itertools.product((64, 128, 256, 512, 1024, 2048), (1, 2, 4, 8, 18), (1, 8, 64)):
         if depth % unit == 0:
-            yield replace(like, row_elements=1 << 30, most_rows=blocks * height, least_tiles=1, panels=panels, depth=depth)
+            yield with_sizes(like, height, blocks, panels, depth)
 
 
 def grid_convolution(taps):
@@ -237,9 +238,9 @@ class Sweep:
         self.weights = "b" if name.startswith("product") else "w"
         self.joint = self.save("joint", self.shapes[:1] if self.family.symbolic else self.shapes)
         self.models, self.programs = {}, {}
-        kinds = {"product": "contraction|variants|rows", "batch": "contraction|variants|rows", "convolution": "convolution",
+        kinds = {"product": "tree|choice|rows", "batch": "tree|choice|rows", "convolution": "convolution",
                  "depthwise": "window", "pool": "window"}
-        self.kinds = "contraction|variants" if name == "product with a weight" else kinds.get(re.match(r"\w+", name).group(0), "rows|map")
+        self.kinds = "tree|choice" if name == "product with a weight" else kinds.get(re.match(r"\w+", name).group(0), "rows|map")
         self.explain(self.joint, [])
 
     def save(self, name, shapes):
@@ -393,8 +394,7 @@ def sweep(name, target, options, report):
             chosen = {"symbolic": of.explain(paths[shape], [])[0], "bound": of.explain(paths[shape], bounds[shape])[0]}
             choices[shape] = {key: text for key, text in chosen.items() if text}
         # Variants have sizes of their program alone, but what they choose from suits others as well.
-        pattern = r"#tile\.(?:contraction|convolution|window|map)<[^<>]*(?:<[^<>]*>)?[^<>]*>|#tile\.rows<[^<>]*>"
-        others = [text for each in choices.values() for whole in each.values() for text in re.findall(pattern, whole)]
+        others = [text for each in choices.values() for whole in each.values() for text in get_leaves(whole)]
         others = list(dict.fromkeys(others))
         # Of rows, one whose number follows from a run's sizes.
         like = max((text for text in reversed(others) if "block_rows" not in text), key=lambda text: "floordiv" in text)

@@ -25,6 +25,7 @@ import onnx
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import freestone_runtime  # noqa: E402
 from contraction import contraction_model  # noqa: E402
+from trees import with_sizes  # noqa: E402
 
 # (m, k, n): B is a weight, or an input
 WEIGHTS = (
@@ -77,7 +78,7 @@ class Contraction:
             options += ["--tilings", self.write(tiling)]
         command = [freestone_runtime.freestone(), "inspect", "--tiles", self.path, *options]
         text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        chosen = re.search(r"^p0 (#tile\.(?:contraction|variants)<.*>)$", text, re.MULTILINE)
+        chosen = re.search(r"^p0 (#tile\.(?:tree|choice)<.*>)$", text, re.MULTILINE)
         cycles = re.search(r"\* .*: +(\d+) cycles", text)
         return (chosen.group(1), float(cycles.group(1))) if chosen else (None, None)
 
@@ -94,16 +95,7 @@ class Contraction:
         found = {}
         for depth, blocks, panels in itertools.product(DEPTHS, BLOCKS, PANELS):
             geometry = (min(depth, -(-self.k // 64) * 64), min(blocks, -(-self.m // rows)), min(panels, -(-self.n // width)))
-            text = like
-            for name, value in (
-                ("row_elements", 1 << 30),
-                ("most_rows", blocks * rows),
-                ("least_tiles", 1),
-                ("panels", panels),
-                ("depth", depth),
-            ):
-                text = re.sub(rf"\b{name} = \d+", f"{name} = {value}", text)
-            found.setdefault(geometry, text)
+            found.setdefault(geometry, with_sizes(like, rows, blocks, panels, depth))
         return list(found.values())
 
 

@@ -17,8 +17,8 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::driver;
 using sym::Expr;
-using tile::ContractionTilingAttr;
 using tile::TimedTiling;
+using tile::TreeTilingAttr;
 
 /// Seconds of one measurement, in which short runs are repeated; and until no further round begins.
 static constexpr double secondsOfStretch = 1e-3, secondsOfContraction = 2;
@@ -35,7 +35,7 @@ std::string nameEntry(size_t tiling, size_t run) { return ("t" + Twine(tiling) +
 /// A program for timing one contraction: for every tiling and run an entry that calls it once.
 class Trial {
 public:
-  Trial(tile::ProgramOp program, ArrayRef<ContractionTilingAttr> tilings, ArrayRef<RunSizes> runs, const Options &given)
+  Trial(tile::ProgramOp program, ArrayRef<TreeTilingAttr> tilings, ArrayRef<RunSizes> runs, const Options &given)
       : program(program), tilings(tilings), runs(runs), options(given) {
     options.printIrTreeDir.clear();
   }
@@ -52,7 +52,7 @@ private:
   LogicalResult timeRun(size_t run, int32_t workers, Clock::time_point begin, MutableArrayRef<TimedTiling> timed);
 
   tile::ProgramOp program;
-  ArrayRef<ContractionTilingAttr> tilings;
+  ArrayRef<TreeTilingAttr> tilings;
   ArrayRef<RunSizes> runs;
   Options options;
   freestone_artifact *artifact = nullptr;
@@ -183,12 +183,12 @@ LogicalResult Trial::timeRun(size_t run, int32_t workers, Clock::time_point begi
 
 } // namespace
 
-SmallVector<TimedTiling> driver::timeTilings(tile::ProgramOp program, ArrayRef<ContractionTilingAttr> tilings,
+SmallVector<TimedTiling> driver::timeTilings(tile::ProgramOp program, ArrayRef<TreeTilingAttr> tilings,
                                              ArrayRef<RunSizes> runs, const Options &options,
                                              const DeviceDescription &device) {
   // What can't be compiled alone is no error of the model.
   ScopedDiagnosticHandler silence(program.getContext(), [](Diagnostic &) { return success(); });
-  auto timed = llvm::map_to_vector(tilings, [](ContractionTilingAttr tiling) { return TimedTiling{tiling, {}, {}}; });
+  auto timed = llvm::map_to_vector(tilings, [](TreeTilingAttr tiling) { return TimedTiling{tiling, {}, {}}; });
   Trial trial(program, tilings, runs, options);
   if (failed(trial.compile(device)))
     return {};

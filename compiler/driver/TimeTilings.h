@@ -13,8 +13,7 @@ using RunSizes = std::optional<llvm::SmallVector<int64_t>>;
 
 /// Times a program on this machine with each of these tilings, at the sizes of every run, on zeros: by one worker, and
 /// by all if there are several. Nothing if the program can't be run by itself.
-llvm::SmallVector<tile::TimedTiling> timeTilings(tile::ProgramOp program,
-                                                 llvm::ArrayRef<tile::ContractionTilingAttr> tilings,
+llvm::SmallVector<tile::TimedTiling> timeTilings(tile::ProgramOp program, llvm::ArrayRef<tile::TreeTilingAttr> tilings,
                                                  llvm::ArrayRef<RunSizes> runs, const Options &options,
                                                  const DeviceDescription &device);
 

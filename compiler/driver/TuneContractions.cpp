@@ -17,8 +17,8 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::driver;
 using sym::Expr;
-using tile::ContractionTilingAttr;
 using tile::TimedTiling;
+using tile::TreeTilingAttr;
 
 /// Tilings that are timed for a contraction.
 static constexpr size_t mostTilings = 8;
@@ -39,10 +39,10 @@ struct ChoosingRuns {
 };
 
 ChoosingRuns getRuns(tile::ProgramOp program, tile::ContractionForm &form, size_t variant,
-                     ContractionTilingAttr tiling) {
+                     const tile::ContractionTree &tree) {
   tile::TypicalRuns typical(program);
   ChoosingRuns runs;
-  auto problems = tile::getContractionProblems(form, tiling.getKernel(), tiling.getWordSteps(), typical, std::nullopt);
+  auto problems = tile::getContractionProblems(form, tree.kernel, tree.multiply.getWordSteps(), typical, std::nullopt);
   for (auto [number, problem] : llvm::enumerate(problems)) {
     auto valueOf = [&](Expr size) { return typical.evaluate(size)[number]; };
     runs.sizes.push_back(std::nullopt);
@@ -81,7 +81,7 @@ std::string printTimes(ArrayRef<TimedTiling> timed) {
 }
 
 /// Nothing if the text is not of these tilings.
-SmallVector<TimedTiling> parseTimes(StringRef text, ArrayRef<ContractionTilingAttr> tilings) {
+SmallVector<TimedTiling> parseTimes(StringRef text, ArrayRef<TreeTilingAttr> tilings) {
   SmallVector<TimedTiling> timed;
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (!value) {
@@ -130,10 +130,8 @@ public:
 
 private:
   /// The fastest tiling of those runs that choose this one.
-  ContractionTilingAttr tune(tile::ProgramOp program, tile::ContractionForm &form, size_t variant,
-                             ContractionTilingAttr chosen);
-  SmallVector<TimedTiling> getTimes(tile::ProgramOp program, ArrayRef<ContractionTilingAttr> tilings,
-                                    ArrayRef<RunSizes> runs);
+  TreeTilingAttr tune(tile::ProgramOp program, tile::ContractionForm &form, size_t variant, TreeTilingAttr chosen);
+  SmallVector<TimedTiling> getTimes(tile::ProgramOp program, ArrayRef<TreeTilingAttr> tilings, ArrayRef<RunSizes> runs);
 
   const Options &options;
   const DeviceDescription &device;
@@ -143,7 +141,7 @@ private:
   Tuning tuning;
 };
 
-SmallVector<TimedTiling> Tuner::getTimes(tile::ProgramOp program, ArrayRef<ContractionTilingAttr> tilings,
+SmallVector<TimedTiling> Tuner::getTimes(tile::ProgramOp program, ArrayRef<TreeTilingAttr> tilings,
                                          ArrayRef<RunSizes> runs) {
   cache::Ingredients ingredients = describeDevice(compiler, device);
   ingredients.add("times of", describeProgram(program));
@@ -162,12 +160,12 @@ SmallVector<TimedTiling> Tuner::getTimes(tile::ProgramOp program, ArrayRef<Contr
   return timed;
 }
 
-ContractionTilingAttr Tuner::tune(tile::ProgramOp program, tile::ContractionForm &form, size_t variant,
-                                  ContractionTilingAttr chosen) {
-  ChoosingRuns runs = getRuns(program, form, variant, chosen);
+TreeTilingAttr Tuner::tune(tile::ProgramOp program, tile::ContractionForm &form, size_t variant,
+                           TreeTilingAttr chosen) {
+  ChoosingRuns runs = getRuns(program, form, variant, *tile::ContractionTree::get(chosen));
   if (llvm::none_of(runs.sizes, [](const RunSizes &run) { return run.has_value(); }))
     return chosen;
-  SmallVector<ContractionTilingAttr> tilings =
+  SmallVector<TreeTilingAttr> tilings =
       tile::getBestTilings(chosen, runs.problems, tile::DeviceRates::get(device), mostTilings);
   if (tilings.size() < 2)
     return chosen;
@@ -178,7 +176,7 @@ ContractionTilingAttr Tuner::tune(tile::ProgramOp program, tile::ContractionForm
   const TimedTiling &best = *llvm::min_element(timed, [&](const TimedTiling &lhs, const TimedTiling &rhs) {
     return compareTimes(lhs, timed.front()) < compareTimes(rhs, timed.front());
   });
-  ContractionTilingAttr fastest = compareTimes(best, timed.front()) < 1 - leastGain ? best.tiling : chosen;
+  TreeTilingAttr fastest = compareTimes(best, timed.front()) < 1 - leastGain ? best.tiling : chosen;
   llvm::append_range(tuning.times[program.getSymName()], timed);
   return fastest;
 }
@@ -192,7 +190,8 @@ void Tuner::tune(tile::ProgramOp program) {
   SmallVector<Attribute> tilings = variants ? variants.getTilings() : SmallVector<Attribute>{tiling};
   int64_t replaced = 0;
   for (auto [number, each] : llvm::enumerate(tilings))
-    if (auto chosen = dyn_cast<ContractionTilingAttr>(each)) {
+    if (tile::ContractionTree::get(each)) {
+      TreeTilingAttr chosen = cast<TreeTilingAttr>(each);
       each = tune(program, *form, number, chosen);
       replaced += each != chosen;
     }

@@ -253,7 +253,8 @@ bool ContractionForm::storesPanels(int64_t width) {
 std::optional<Expr> ContractionForm::getDirectStride(int64_t width) {
   auto program = compute->getParentOfType<ProgramOp>();
   graph::TensorType type = compute.getResultType(0);
-  if (program.getComputes().size() != 1 || program.getResultTypes().size() != 1 || type.getElementType() != elementType)
+  if (!program || program.getComputes().size() != 1 || program.getResultTypes().size() != 1 ||
+      type.getElementType() != elementType)
     return std::nullopt;
   MLIRContext *context = compute.getContext();
   Expr row = Expr::symbol(context, "%m"), column = Expr::symbol(context, "%n");

@@ -9,55 +9,54 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingAttr tiling) {
-  MLIRContext *context = tiling.getContext();
+ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionTree &tree) {
+  MLIRContext *context = tree.kernel.getContext();
   auto constant = [&](int64_t value) { return Expr::constant(context, value); };
-  MicroKernelAttr kernel = tiling.getKernel();
-  int64_t width = kernel.getWidth(), height = kernel.getRows();
+  MicroKernelAttr kernel = tree.kernel;
+  int64_t width = kernel.getWidth(), height = kernel.getRows(), elements = tree.share.getElements();
   Expr outer = form.getExtent(form.outer), rows = form.getExtent(form.m), columns = form.getExtent(form.n),
-       depth = form.getDepth(tiling.getWordSteps());
+       depth = form.getDepth(tree.multiply.getWordSteps());
   std::optional<int64_t> windowTaps = form.getWindowTaps();
 
   ContractionTiles tiles;
   tiles.kernel = kernel;
   tiles.packedType = tiles.sumType = form.elementType;
-  tiles.wordSteps = tiling.getWordSteps();
-  tiles.streamedRows = tiling.getStreamedRows();
-  tiles.prefetchRows = tiling.getPrefetchRows();
-  tiles.mayGroup = !form.getPackedInput(width);
+  tiles.wordSteps = tree.multiply.getWordSteps();
+  tiles.streamedRows = tree.multiply.getStreamedRows();
+  tiles.prefetchRows = tree.evaluate ? tree.evaluate.getAhead() : 0;
+  tiles.mayGroup = tree.columns.has_value();
   tiles.slices = form.slices;
   tiles.epilogueRows = form.slices > 1 ? sliceRows : 1;
-  int64_t runTiles = llvm::divideCeil(tiling.getPanels(), form.slices);
+  int64_t runTiles = llvm::divideCeil(tree.panels, form.slices);
   tiles.runTiles = constant(runTiles);
-  tiles.columnCopies = tiles.mayGroup ? Copies::ofPanel : Copies::none;
-  tiles.keepsSums = !form.getDirectStride(width);
-  tiles.keptRows = constant(tiling.getKeptRows());
-  tiles.keptColumns = constant(tiling.getKeptColumns());
+  tiles.columnCopies = tree.columns ? Copies::ofPanel : Copies::none;
+  tiles.keepsSums = static_cast<bool>(tree.evaluate);
+  tiles.keptRows = constant(tree.keptRows);
+  tiles.keptColumns = constant(tree.keptColumns);
   tiles.taps = windowTaps.value_or(1);
-  tiles.depthUnit = tiling.getDepthUnit() * tiles.taps;
-  tiles.rowBlocks =
-      Expr::ceilDiv(rows, getMostRows<Expr>(tiling, outer, rows, columns, depth, ExprOperations{context}));
+  tiles.depthUnit = tree.depthUnit * tiles.taps;
+  RowShare share{height, width, tree.depth, elements, tree.share.getMostRows(), tree.share.getLeastTiles()};
+  tiles.rowBlocks = Expr::ceilDiv(rows, getMostRows<Expr>(share, outer, rows, columns, depth, ExprOperations{context}));
   tiles.columnTiles = Expr::ceilDiv(columns, tiles.getTileWidth());
   // A window is packed tap by tap, so that all steps within one outermost step are in one block.
   Expr steps = windowTaps ? form.getExtent(form.k.front()) : depth;
-  int64_t mostSteps = std::max<int64_t>(1, tiling.getDepth() / tiles.taps);
+  int64_t mostSteps = std::max<int64_t>(1, tree.depth / tiles.taps);
   tiles.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, mostSteps));
   tiles.tiles = outer * tiles.rowBlocks * tiles.columnTiles;
 
   // Bounds of what blocks of about equal size take.
   int64_t mostDepth = llvm::divideCeil(mostSteps * tiles.taps, tiles.depthUnit) * tiles.depthUnit;
-  int64_t rowsOfBlock = tiling.getRowElements() / tiling.getDepth() + height;
-  int64_t ofBlock = std::max(tiling.getRowElements() + height * mostDepth, rowsOfBlock * mostDepth);
-  int64_t ofSums =
-      std::max(tiling.getRowElements() + height * width, std::max(rowsOfBlock, tiles.epilogueRows) * width);
+  int64_t rowsOfBlock = elements / tree.depth + height;
+  int64_t ofBlock = std::max(elements + height * mostDepth, rowsOfBlock * mostDepth);
+  int64_t ofSums = std::max(elements + height * width, std::max(rowsOfBlock, tiles.epilogueRows) * width);
   // Each block of k ends in less than a unit more, all but the last are full, and all together hold less than one more.
   Expr rounded = tiles.depthBlocks.isConstant() ? tiles.depthBlocks * tiles.depthUnit
                                                 : Expr::min(depth + tiles.depthUnit, constant(mostDepth));
   Expr allSteps = depth + rounded;
   Expr allRows = (rows + height) * allSteps, allColumns = (columns + width) * allSteps;
   // The transposition packs whole squares, also at the end of k.
-  tiles.packedRows = Expr::min(allRows, constant(std::max(tiling.getKeptRows(), ofBlock))) + kernel.getLanes() * height;
-  int64_t ofColumns = tiles.mayGroup ? std::max(tiling.getKeptColumns(), mostDepth * width) : 0;
+  tiles.packedRows = Expr::min(allRows, constant(std::max(tree.keptRows, ofBlock))) + kernel.getLanes() * height;
+  int64_t ofColumns = tiles.mayGroup ? std::max(tree.keptColumns, mostDepth * width) : 0;
   tiles.packedColumns = Expr::min(allColumns, constant(ofColumns));
   // Tiles share the space for sums where k is one block.
   int64_t tileWidth = tiles.getTileWidth();
@@ -121,8 +120,8 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ChoiceAttr tiling)
   ContractionTiles tiles = get(form, getContractions(tiling).front());
   // No contraction is computed where another kind of tiling is chosen.
   auto all = llvm::map_to_vector(tiling.getTilings(), [&](Attribute each) {
-    auto contraction = dyn_cast<ContractionTilingAttr>(each);
-    return contraction ? get(form, contraction) : tiles;
+    std::optional<ContractionTree> tree = ContractionTree::get(each);
+    return tree ? get(form, *tree) : tiles;
   });
   for (Expr ContractionTiles::*size :
        {&ContractionTiles::runTiles, &ContractionTiles::keptRows, &ContractionTiles::keptColumns,

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_PLAN_CONTRACTIONTILES_H
 #define FREESTONE_COMPILER_PLAN_CONTRACTIONTILES_H
 
+#include "compiler/plan/ContractionTree.h"
 #include "compiler/plan/DotProductLayout.h"
 
 namespace freestone::tile {
@@ -12,20 +13,26 @@ inline constexpr int64_t pageElements = 1024;
 /// after another, and are independent.
 inline constexpr int64_t sliceRows = 16;
 
+/// The numbers that rows of a tile depend on: the micro-kernel's rows and columns, steps of a block of k, and those of
+/// `#tile.share`.
+struct RowShare {
+  int64_t height, width, depth, elements, mostRows, leastTiles;
+};
+
 /// The most rows of a tile at any sizes, on integers or size expressions, whose operations are `on`'s. A block of k of
-/// them, and their sums for a panel, take the tiling's share of a cache; their results are in so many pages; there are
-/// tiles for all workers.
-template <typename Size, typename Tiling, typename Operations>
-Size getMostRows(Tiling tiling, Size outer, Size rows, Size columns, Size depth, const Operations &on) {
-  int64_t height = tiling.getKernel().getRows(), width = tiling.getKernel().getWidth();
-  Size ofRow = on.min(depth + on.constant(width), on.constant(tiling.getDepth()));
-  Size fit = on.floorDiv(on.constant(tiling.getRowElements() / height), ofRow);
+/// them, and their sums for a panel, take the share of a cache; their results are in so many pages; there are tiles for
+/// all workers.
+template <typename Size, typename Operations>
+Size getMostRows(const RowShare &share, Size outer, Size rows, Size columns, Size depth, const Operations &on) {
+  int64_t height = share.height, width = share.width;
+  Size ofRow = on.min(depth + on.constant(width), on.constant(share.depth));
+  Size fit = on.floorDiv(on.constant(share.elements / height), ofRow);
   Size panels = on.ceilDiv(columns, on.constant(width));
-  Size spread = on.floorDiv(outer * panels * rows, on.constant(tiling.getLeastTiles() * height));
+  Size spread = on.floorDiv(outer * panels * rows, on.constant(share.leastTiles * height));
   Size blocks = on.min(fit, spread);
   // As many rows as elements are no bound.
-  int64_t most = tiling.getMostRows() / height - 1;
-  if (most < tiling.getRowElements() / height / std::min<int64_t>(width, tiling.getDepth())) {
+  int64_t most = share.mostRows / height - 1;
+  if (most < share.elements / height / std::min<int64_t>(width, share.depth)) {
     Size ofPage = on.min(columns + on.constant(width), on.constant(pageElements));
     blocks = on.min(blocks, on.floorDiv(on.constant(most * pageElements), ofPage));
   }
@@ -76,7 +83,7 @@ struct ContractionTiles {
   /// its sign flipped.
   sym::Expr packedRows, packedColumns, sums, columnSums;
 
-  static ContractionTiles get(ContractionForm &form, ContractionTilingAttr tiling);
+  static ContractionTiles get(ContractionForm &form, const ContractionTree &tree);
   static ContractionTiles get(ContractionForm &form, DotProductTilingAttr tiling);
   /// Of the contractions among variants, which share their code.
   static ContractionTiles get(ContractionForm &form, ChoiceAttr tiling);

@@ -48,20 +48,6 @@ static PlanAttr planContraction(ProgramOp program, Attribute tiling, Contraction
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(), Accesses::get(program, grid));
 }
 
-static FailureOr<PlanAttr> planContraction(ProgramOp program, ContractionTilingAttr tiling) {
-  std::optional<ContractionForm> form = getContractionWithEpilogue(program);
-  if (!form)
-    return program.emitOpError("is tiled as a contraction, but is none");
-  if (tiling.getWordSteps() > 1 && !form->multipliesPairs())
-    return program.emitOpError("is tiled for pair products, but has no factors that fit 16 bits");
-  if (form->slices > 1 && !form->mayHaveSlices(form->slices, tiling.getKernel().getWidth()))
-    return program.emitOpError("has an epilogue of ")
-           << form->slices << " slices of columns, but is tiled in panels of " << tiling.getKernel().getWidth();
-  if (tiling.getStreamedRows() > 0 && !form->getStreamedInput())
-    return program.emitOpError("is tiled for columns that are read in place, but packs or converts them");
-  return planContraction(program, tiling, *form, ContractionTiles::get(*form, tiling));
-}
-
 static FailureOr<PlanAttr> planDotProducts(ProgramOp program, DotProductTilingAttr tiling) {
   std::optional<ContractionForm> form = getContractionWithEpilogue(program);
   std::optional<DotProductFactors> factors;
@@ -255,9 +241,16 @@ static TileGrid getGrid(TreeForm &form) {
 
 static FailureOr<PlanAttr> planTree(ProgramOp program, TreeTilingAttr tiling) {
   std::string why;
+  auto refuse = [&] { return program.emitOpError("can't be computed by its tree of tiles: ") << why; };
+  if (std::optional<ContractionForm> contraction = getContractionWithEpilogue(program)) {
+    FailureOr<ContractionTree> tree = ContractionTree::get(tiling, why);
+    if (failed(tree) || failed(tree->verify(*contraction, program.getComputes().size(), why)))
+      return refuse();
+    return planContraction(program, tiling, *contraction, ContractionTiles::get(*contraction, *tree));
+  }
   FailureOr<TreeForm> form = TreeForm::get(program, tiling, why);
   if (failed(form))
-    return program.emitOpError("can't be computed by its tree of tiles: ") << why;
+    return refuse();
   return makePlan(program, tiling, form->tiles, form->getScratch(), Accesses::get(program, getGrid(*form)));
 }
 
@@ -332,7 +325,6 @@ FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
   if (!isa<ConvolutionTilingAttr>(tiling) && llvm::any_of(program.getArgumentTypes(), isTransformed))
     return program.emitOpError("reads transformed filters, which only convolutions do, but is tiled as ") << tiling;
   return TypeSwitch<Attribute, FailureOr<PlanAttr>>(tiling)
-      .Case([&](ContractionTilingAttr attr) { return planContraction(program, attr); })
       .Case([&](DotProductTilingAttr attr) { return planDotProducts(program, attr); })
       .Case([&](ConvolutionTilingAttr attr) { return planConvolution(program, attr); })
       .Case([&](WeightGradientTilingAttr attr) { return planWeightGradient(program, attr); })

@@ -118,6 +118,8 @@ LogicalResult TreeReader::readBlocks(BlocksAttr blocks, Leaf &above, bool mayDea
   bool isDealtTwice = llvm::any_of(form.dealt, [&](BlocksAttr each) { return each.getAxis() == axis; });
   if (!(blocks.getDealt() ? mayDeal && !isDealtTwice : form.blocks.try_emplace(axis, blocks).second))
     return refuse("axis " + Twine(axis) + " is divided into blocks twice, or dealt within others");
+  if (blocks.getShare() || blocks.getTogether() > 1)
+    return refuse("a share of rows, and tiles together, are those of a single contraction");
   if (blocks.getDealt()) {
     form.dealt.push_back(blocks);
     form.tiles = form.tiles * Expr::ceilDiv(form.axes.getExtent(axis), blocks.getStep());
@@ -335,6 +337,8 @@ LogicalResult TreeReader::readPack(const Leaf &leaf) {
   ArrayRef<unsigned> axes = form.axes.of(compute);
   unsigned freeAxis = axes[isRows ? oriented.m.front() : oriented.n.front()], depthAxis = axes[oriented.k.front()];
   unsigned dealt = llvm::count_if(leaf.path, [](const auto &each) { return each.second.getDealt(); });
+  if (node.getMost())
+    return refuse("a copy is kept up to a number of elements, which those of a single contraction are");
   if (unsigned(node.getKept()) > dealt || (node.getKept() && dealt < form.dealt.size()))
     return refuse("a copy is kept for more axes than are dealt around it");
   for (BlocksAttr blocks : ArrayRef(form.dealt).slice(dealt - node.getKept(), node.getKept()))
@@ -371,6 +375,8 @@ LogicalResult TreeReader::readTransposed(PackedAttr node, EvaluateAttr evaluate,
 
 LogicalResult TreeReader::readMultiply(const Leaf &leaf) {
   auto node = cast<MultiplyAttr>(leaf.node);
+  if (node.getWordSteps() > 1 || node.getStreamedRows())
+    return refuse("words of several steps, and columns in place, are those of a single contraction");
   ComputeOp compute = form.computes[node.getCompute()];
   std::optional<ContractionForm> contraction = ContractionForm::getOfMatrices(compute);
   ArrayRef<unsigned> axes = form.axes.of(compute);
@@ -411,6 +417,8 @@ LogicalResult TreeReader::readMultiply(const Leaf &leaf) {
 
 LogicalResult TreeReader::readEvaluate(const Leaf &leaf) {
   auto node = cast<EvaluateAttr>(leaf.node);
+  if (node.getComputes().empty() || node.getAhead())
+    return refuse("what is evaluated are computes, without operands that are prefetched");
   for (int64_t number : node.getComputes()) {
     ComputeOp compute = form.computes[number];
     if (getContractionDims(compute) && ContractionForm::getOfMatrices(compute))

@@ -43,18 +43,15 @@ size_t tile::getVariantOf(Attribute tiling, llvm::function_ref<int64_t(Expr)> va
   return llvm::find_if(all, [&](VariantAttr each) { return valueOf(each.getSize()) <= each.getMost(); }) - all.begin();
 }
 
-SmallVector<ContractionTilingAttr> tile::getContractions(ChoiceAttr tiling) {
-  auto getCode = [](ContractionTilingAttr of) {
-    return std::tuple(of.getKernel(), of.getDepthUnit(), of.getWordSteps(), of.getStreamedRows(), of.getPrefetchRows());
-  };
-  SmallVector<ContractionTilingAttr> contractions;
+SmallVector<ContractionTree> tile::getContractions(ChoiceAttr tiling) {
+  SmallVector<ContractionTree> contractions;
   for (Attribute each : tiling.getTilings()) {
-    auto contraction = dyn_cast<ContractionTilingAttr>(each);
+    std::optional<ContractionTree> contraction = ContractionTree::get(each);
     if (!contraction)
       continue;
-    if (!contractions.empty() && getCode(contraction) != getCode(contractions.front()))
+    if (!contractions.empty() && !contraction->sharesCode(contractions.front()))
       return {};
-    contractions.push_back(contraction);
+    contractions.push_back(*contraction);
   }
   return contractions;
 }

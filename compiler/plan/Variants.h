@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_PLAN_VARIANTS_H
 #define FREESTONE_COMPILER_PLAN_VARIANTS_H
 
-#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/plan/ContractionTree.h"
 
 namespace freestone::tile {
 
@@ -18,8 +18,8 @@ mlir::Attribute getChosen(mlir::Attribute node, llvm::function_ref<int64_t(sym::
 /// the same for all runs.
 size_t getVariantOf(mlir::Attribute tiling, llvm::function_ref<int64_t(sym::Expr)> valueOf);
 
-/// The tilings that are contractions, if one code serves all of them: they differ in shares alone. Else nothing.
-llvm::SmallVector<ContractionTilingAttr> getContractions(ChoiceAttr tiling);
+/// The trees of contractions among the tilings, if one code serves all of them. Else nothing.
+llvm::SmallVector<ContractionTree> getContractions(ChoiceAttr tiling);
 
 /// Fails with a diagnostic if a variant is chosen by what is no size of the program.
 mlir::LogicalResult verifyVariants(ProgramOp program, ChoiceAttr tiling);

@@ -60,11 +60,10 @@ static task::Operations countOperations(tile::ProgramOp program, Attribute tilin
   MLIRContext *context = program.getContext();
   task::Operations operations = {Expr::constant(context, 0), Expr::constant(context, 0)};
   auto convolutionTiling = dyn_cast<tile::ConvolutionTilingAttr>(tiling);
-  auto contractionTiling = dyn_cast<tile::ContractionTilingAttr>(tiling);
+  std::optional<tile::ContractionTree> tree = tile::ContractionTree::get(tiling);
   std::optional<tile::ConvolutionForm> convolution =
       convolutionTiling ? tile::ConvolutionForm::get(program) : std::nullopt;
-  std::optional<tile::ContractionForm> contraction =
-      contractionTiling ? tile::getContractionWithEpilogue(program) : std::nullopt;
+  std::optional<tile::ContractionForm> contraction = tree ? tile::getContractionWithEpilogue(program) : std::nullopt;
   for (tile::ComputeOp compute : program.getComputes()) {
     int64_t scalars = 0;
     for (Operation &op : *compute.getBody())
@@ -87,7 +86,7 @@ static task::Operations countOperations(tile::ProgramOp program, Attribute tilin
   if (convolution && !convolution->getTransformed() && isa<FloatType>(convolution->contraction.elementType))
     operations.padding = countPadding(*convolution, convolutionTiling.getKernel());
   if (contraction && isa<FloatType>(contraction->elementType))
-    operations.padding = countPadding(*contraction, contractionTiling.getKernel());
+    operations.padding = countPadding(*contraction, tree->kernel);
   return operations;
 }
 

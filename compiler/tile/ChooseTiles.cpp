@@ -221,8 +221,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (llvm::any_of(tilings, llvm::IsaPred<tile::RowsTilingAttr>))
       count("inner_products");
     if (llvm::any_of(tilings, [](Attribute each) {
-          auto contraction = dyn_cast<tile::ContractionTilingAttr>(each);
-          return contraction && contraction.getStreamedRows() > 0;
+          std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);
+          return contraction && contraction->multiply.getStreamedRows() > 0;
         }))
       count("streamed_columns");
     if (splitProducts && !runsOfStage)

@@ -23,15 +23,15 @@ DeviceRates DeviceRates::get(const DeviceDescription &device) {
   return rates;
 }
 
-ContractionShares ContractionShares::get(ContractionTilingAttr tiling) {
-  return {.rowElements = tiling.getRowElements(),
-          .mostRows = tiling.getMostRows(),
-          .leastTiles = tiling.getLeastTiles(),
-          .panels = tiling.getPanels(),
-          .depth = tiling.getDepth(),
-          .depthUnit = tiling.getDepthUnit(),
-          .keptRows = tiling.getKeptRows(),
-          .keptColumns = tiling.getKeptColumns()};
+ContractionShares ContractionShares::get(const ContractionTree &tree) {
+  return {.rowElements = tree.share.getElements(),
+          .mostRows = tree.share.getMostRows(),
+          .leastTiles = tree.share.getLeastTiles(),
+          .panels = tree.panels,
+          .depth = tree.depth,
+          .depthUnit = tree.depthUnit,
+          .keptRows = tree.keptRows,
+          .keptColumns = tree.keptColumns};
 }
 
 namespace {
@@ -55,20 +55,6 @@ double countMisses(int64_t rows, int64_t rowBytes, int64_t atOnce) {
                                  : std::min(1.0, double(rowBytes) / double(pageBytes)) * (1 - double(atOnce) / pages);
 }
 
-/// What `getMostRows` asks of a tiling.
-struct TilingOfProblem {
-  const ContractionProblem &problem;
-  const ContractionShares &shares;
-
-  TilingOfProblem getKernel() const { return *this; }
-  int64_t getRows() const { return problem.kernelRows; }
-  int64_t getWidth() const { return problem.getWidth(); }
-  int64_t getDepth() const { return shares.depth; }
-  int64_t getRowElements() const { return shares.rowElements; }
-  int64_t getMostRows() const { return shares.mostRows; }
-  int64_t getLeastTiles() const { return shares.leastTiles; }
-};
-
 } // namespace
 
 llvm::SmallVector<int64_t> tile::getWorkersOfRuns(int64_t units) {
@@ -85,8 +71,9 @@ double tile::getMissingPart(double bytes, double fits, double most) {
 }
 
 int64_t tile::getMostRows(const ContractionProblem &problem, const ContractionShares &shares) {
-  TilingOfProblem tiling{problem, shares};
-  return getMostRows<int64_t>(tiling, problem.outer, problem.m, problem.n, problem.k, IntegerOperations());
+  RowShare share{problem.kernelRows, problem.getWidth(), shares.depth,
+                 shares.rowElements, shares.mostRows,    shares.leastTiles};
+  return getMostRows<int64_t>(share, problem.outer, problem.m, problem.n, problem.k, IntegerOperations());
 }
 
 static double getRowCycles(const ContractionProblem &problem, const DeviceRates &rates, int64_t rows) {

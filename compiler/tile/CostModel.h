@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_TILE_COSTMODEL_H
 
 #include "compiler/device/DeviceDescription.h"
+#include "compiler/plan/ContractionTree.h"
 #include "compiler/plan/Plans.h"
 
 namespace freestone::tile {
@@ -51,12 +52,12 @@ struct ContractionProblem {
   double getMultiplyAdds() const { return double(outer) * double(m) * double(n) * double(k); }
 };
 
-/// The numbers of `#tile.contraction`, for all sizes: shares of levels of memory, and multiples of the units of the
+/// The numbers of a contraction's tree, for all sizes: shares of levels of memory, and multiples of the units of the
 /// micro-kernel.
 struct ContractionShares {
   int64_t rowElements, mostRows, leastTiles, panels, depth, depthUnit, keptRows, keptColumns;
 
-  static ContractionShares get(ContractionTilingAttr tiling);
+  static ContractionShares get(const ContractionTree &tree);
   bool operator==(const ContractionShares &) const = default;
 };
 

@@ -60,8 +60,8 @@ static void explainCandidate(const ContractionProblem &problem, const Contractio
 /// The steps of a word and the unit of blocks of k in all tilings of a contraction.
 static std::pair<int64_t, int64_t> getUnits(Attribute tiling, MicroKernelAttr kernel) {
   for (Attribute each : getAlternatives(tiling))
-    if (auto contraction = dyn_cast<ContractionTilingAttr>(each))
-      return {contraction.getWordSteps(), contraction.getDepthUnit()};
+    if (std::optional<ContractionTree> contraction = ContractionTree::get(each))
+      return {contraction->multiply.getWordSteps(), contraction->depthUnit};
   return {1, kernel.getLanes()};
 }
 
@@ -70,7 +70,7 @@ static SmallVector<std::pair<ContractionChoice, double>> getMeasured(ArrayRef<Ti
   SmallVector<std::pair<ContractionChoice, double>> measured;
   for (const TimedTiling &tiling : timed)
     if (run < tiling.alone.size() && tiling.alone[run] > 0)
-      measured.push_back({{.shares = ContractionShares::get(tiling.tiling)}, tiling.alone[run]});
+      measured.push_back({{.shares = ContractionShares::get(*ContractionTree::get(tiling.tiling))}, tiling.alone[run]});
   return measured;
 }
 
@@ -88,12 +88,12 @@ static void explainContraction(ProgramOp program, ContractionForm &form, const D
   for (auto [number, problem] : llvm::enumerate(problems)) {
     auto atRun = [&](sym::Expr size) { return runs.evaluate(size)[number]; };
     Attribute ofRun = getChosen(tiling, atRun);
-    auto contraction = dyn_cast<ContractionTilingAttr>(ofRun);
+    std::optional<ContractionTree> contraction = ContractionTree::get(ofRun);
     bool isSplit = isa<DotProductTilingAttr>(ofRun);
     ContractionChoice chosen = candidates.front().choice;
     chosen.isInner = !contraction && !isSplit;
     if (contraction)
-      chosen.shares = ContractionShares::get(contraction);
+      chosen.shares = ContractionShares::get(*contraction);
     stream << llvm::formatv("  {0} x {1} x {2} x {3} (outer, rows, columns, depth)\n", problem.outer, problem.m,
                             problem.n, problem.k);
     SmallVector<std::pair<ContractionChoice, double>> shown = getMeasured(timed, number);
@@ -168,8 +168,7 @@ static void explainWindow(ProgramOp program, WindowForm &form, const DeviceDescr
 static bool isOfContraction(Attribute tiling) {
   auto rows = dyn_cast<RowsTilingAttr>(tiling);
   auto dotProducts = dyn_cast<DotProductTilingAttr>(tiling);
-  return isa<ContractionTilingAttr>(tiling) || (rows && rows.hasBlocks()) ||
-         (dotProducts && dotProducts.getParts() > 1);
+  return ContractionTree::get(tiling) || (rows && rows.hasBlocks()) || (dotProducts && dotProducts.getParts() > 1);
 }
 
 /// The bytes that a program has to move, and those that each level fetches in typical runs of one worker.

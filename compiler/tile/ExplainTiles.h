@@ -9,7 +9,7 @@ namespace freestone::tile {
 
 /// A tiling that was timed on this machine: seconds of each typical run, by one worker and by all; 0: not timed.
 struct TimedTiling {
-  ContractionTilingAttr tiling;
+  TreeTilingAttr tiling;
   llvm::SmallVector<double> alone, together;
 };
 /// By program.

@@ -37,13 +37,13 @@ public:
   FetchedBytes getFetched() const { return fetched; }
 
   /// As the cost model has it, which knows nothing of an epilogue's operands.
-  void addContraction(ContractionTilingAttr tiling) {
+  void addContraction(const ContractionTree &tree) {
     std::optional<ContractionForm> form = getContractionWithEpilogue(program);
     if (!form)
       return;
-    ContractionProblem problem = getContractionProblem(*form, tiling.getKernel(), tiling.getWordSteps(),
+    ContractionProblem problem = getContractionProblem(*form, tree.kernel, tree.multiply.getWordSteps(),
                                                        [&](Expr size) { return valueOf(size); });
-    TilingCost cost = estimateContraction(problem, ContractionShares::get(tiling), rates, 1);
+    TilingCost cost = estimateContraction(problem, ContractionShares::get(tree), rates, 1);
     double factors = double(problem.k) * double(problem.outer) *
                      (double(problem.m) * double(problem.lhsBytes) + double(problem.n) * double(problem.rhsBytes));
     double results = double(problem.outer) * double(problem.m) * double(problem.n) * double(problem.resultBytes);
@@ -235,9 +235,11 @@ FetchedBytes tile::predictFetched(ProgramOp program, const DeviceRates &rates,
                                   llvm::function_ref<int64_t(Expr)> valueOf) {
   Prediction prediction(program, rates, valueOf);
   llvm::TypeSwitch<Attribute>(getChosen(program.getPlan()->getTiling(), valueOf))
-      .Case([&](ContractionTilingAttr tiling) { prediction.addContraction(tiling); })
       .Case([&](RowsTilingAttr tiling) { prediction.addRows(tiling); })
-      .Case([&](TreeTilingAttr tiling) { prediction.addTree(tiling); })
+      .Case([&](TreeTilingAttr tiling) {
+        std::optional<ContractionTree> contraction = ContractionTree::get(tiling);
+        contraction ? prediction.addContraction(*contraction) : prediction.addTree(tiling);
+      })
       .Case([&](StagesAttr tiling) { prediction.addChain(tiling); })
       .Case([&](ConvolutionTilingAttr tiling) { prediction.addConvolution(tiling); });
   return prediction.getFetched();

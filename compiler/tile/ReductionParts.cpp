@@ -55,16 +55,17 @@ static PartBounds getBounds(ContractionForm &form, const TypicalSizes &sizes, co
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
   } else {
     TypicalRuns runs(sizes);
-    auto tiling =
-        cast<ContractionTilingAttr>(tileContraction(form, runs, device, {.innerProducts = false, .variants = false}));
+    ContractionTree tiling =
+        *ContractionTree::get(tileContraction(form, runs, device, {.innerProducts = false, .variants = false}));
     // Parts are outer loops, so that rows need not be divided.
-    ContractionProblem part = getContractionProblems(form, tiling.getKernel(), tiling.getWordSteps(), runs, {}).front();
+    ContractionProblem part =
+        getContractionProblems(form, tiling.kernel, tiling.multiply.getWordSteps(), runs, {}).front();
     part.outer *= enoughTiles;
     part.k = bounds.leastSteps;
     int64_t rowBlocks = count(form.outer, 1) * count(form.m, getMostRows(part, ContractionShares::get(tiling)));
-    int64_t width = tiling.getKernel().getWidth();
+    int64_t width = tiling.kernel.getWidth();
     tiles = rowBlocks * count(form.n, width);
-    largest = rowBlocks * count(form.n, tiling.getPanels() * width);
+    largest = rowBlocks * count(form.n, tiling.panels * width);
   }
   if (tiles > 0 && tiles < enoughTiles)
     bounds.most = enoughTiles / largest;

@@ -145,6 +145,32 @@ static sym::Expr getSize(ContractionForm &form, ContractionExtent extent, int64_
   llvm_unreachable("an extent is a size");
 }
 
+/// All but the sizes and the product.
+static ContractionTree getTree(ContractionForm &form, MicroKernelAttr kernel) {
+  MLIRContext *context = kernel.getContext();
+  ContractionTree tree;
+  tree.kernel = kernel;
+  tree.hasOuter = !form.outer.empty();
+  tree.rows = *form.getInput(form.lhs);
+  if (!form.getPackedInput(kernel.getWidth()))
+    tree.columns = form.getInput(form.rhs);
+  if (form.getDirectStride(kernel.getWidth()))
+    return tree;
+  // Outside of programs, sizes alone are asked for.
+  auto program = form.compute->getParentOfType<ProgramOp>();
+  int64_t computes = program ? program.getComputes().size() : 1;
+  tree.evaluate = EvaluateAttr::get(context, llvm::to_vector(llvm::seq<int64_t>(1, computes)), ContractionAxis::columns,
+                                    ContractionAxis::rows, prefetchRows);
+  return tree;
+}
+
+static void setSizes(ContractionTree &tree, const ContractionShares &shares) {
+  tree.share = ShareAttr::get(tree.kernel.getContext(), shares.rowElements, shares.mostRows, shares.leastTiles);
+  tree.panels = shares.panels;
+  tree.depth = shares.depth;
+  tree.depthUnit = shares.depthUnit;
+}
+
 Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
                                 ContractionTilings allowed) {
   MLIRContext *context = form.compute.getContext();
@@ -156,15 +182,17 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   DeviceRates rates = DeviceRates::get(device);
   std::optional<InnerProducts> inner = allowed.innerProducts ? InnerProducts::get(form, device) : std::nullopt;
   SmallVector<ContractionProblem> problems = getContractionProblems(form, kernel, wordSteps, runs, inner);
+  ContractionTree tree = getTree(form, kernel);
+  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, wordSteps,
+                                    allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0);
   auto getTiling = [&](const ContractionChoice &choice) -> Attribute {
     if (choice.isInner)
       return inner->getTiling(form, device);
     const ContractionShares &shares = choice.shares;
-    return ContractionTilingAttr::get(context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles,
-                                      shares.panels, shares.depth, shares.depthUnit,
-                                      allowed.keepPacked ? shares.keptRows : 0,
-                                      allowed.keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps,
-                                      allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0);
+    setSizes(tree, shares);
+    tree.keptRows = allowed.keepPacked ? shares.keptRows : 0;
+    tree.keptColumns = allowed.keepPacked && !isWindow ? shares.keptColumns : 0;
+    return tree.build();
   };
   if (!allowed.construct)
     return getTiling({.shares = getPlainShares(problems.front(), rates, depthUnit)});
@@ -178,23 +206,22 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   return ChoiceAttr::get(context, variants, getTiling(chosen.otherwise));
 }
 
-SmallVector<ContractionTilingAttr> tile::getBestTilings(ContractionTilingAttr chosen,
-                                                        ArrayRef<ContractionProblem> problems, const DeviceRates &rates,
-                                                        size_t most) {
+SmallVector<TreeTilingAttr> tile::getBestTilings(TreeTilingAttr chosen, ArrayRef<ContractionProblem> problems,
+                                                 const DeviceRates &rates, size_t most) {
+  ContractionTree tree = *ContractionTree::get(chosen);
   auto steps = [&](const ContractionShares &shares) {
     return llvm::map_to_vector(problems, [&](const auto &problem) { return TileSteps::get(problem, shares); });
   };
-  SmallVector<ContractionTilingAttr> tilings = {chosen};
-  std::set<SmallVector<TileSteps>> known = {steps(ContractionShares::get(chosen))};
-  for (const ContractionCandidate &candidate : constructContraction(problems, rates, chosen.getDepthUnit())) {
+  SmallVector<TreeTilingAttr> tilings = {chosen};
+  std::set<SmallVector<TileSteps>> known = {steps(ContractionShares::get(tree))};
+  for (const ContractionCandidate &candidate : constructContraction(problems, rates, tree.depthUnit)) {
     if (tilings.size() == most)
       break;
     const ContractionShares &shares = candidate.choice.shares;
-    if (!candidate.choice.isInner && known.insert(steps(shares)).second)
-      tilings.push_back(ContractionTilingAttr::get(
-          chosen.getContext(), chosen.getKernel(), shares.rowElements, shares.mostRows, shares.leastTiles,
-          shares.panels, shares.depth, shares.depthUnit, chosen.getKeptRows(), chosen.getKeptColumns(),
-          chosen.getPrefetchRows(), chosen.getWordSteps(), chosen.getStreamedRows()));
+    if (!candidate.choice.isInner && known.insert(steps(shares)).second) {
+      setSizes(tree, shares);
+      tilings.push_back(tree.build());
+    }
   }
   return tilings;
 }

@@ -39,15 +39,14 @@ struct ContractionTilings {
        variants = true;
 };
 
-/// The best tiling that can be constructed, a `#tile.contraction` or the `#tile.rows` of inner products; or
-/// `#tile.choice` of them where these pay. If none may be constructed, a plain `#tile.contraction`.
+/// The best tiling that can be constructed, a tree of tiles or the `#tile.rows` of inner products; or
+/// `#tile.choice` of them where these pay. If none may be constructed, a plain tree.
 mlir::Attribute tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
                                 ContractionTilings allowed);
 
 /// A tiling, and the next best ones at these problems as the model ranks them; no two are the same at all of them.
-llvm::SmallVector<ContractionTilingAttr> getBestTilings(ContractionTilingAttr chosen,
-                                                        llvm::ArrayRef<ContractionProblem> problems,
-                                                        const DeviceRates &rates, size_t most);
+llvm::SmallVector<TreeTilingAttr> getBestTilings(TreeTilingAttr chosen, llvm::ArrayRef<ContractionProblem> problems,
+                                                 const DeviceRates &rates, size_t most);
 
 /// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);

@@ -27,22 +27,30 @@ private:
   int64_t find(ComputeOp compute) { return llvm::find(computes, compute) - computes.begin(); }
   Attribute pack(const ContractionForm &contraction, Value factor, int64_t kept = 0) {
     ContractionForm copy = contraction;
-    return PackedAttr::get(builder.getContext(), find(copy.compute), *copy.getInput(factor), kept);
+    return PackedAttr::get(builder.getContext(), find(copy.compute), *copy.getInput(factor), kept, /*most=*/0);
   }
   Value getFactor(const ContractionForm &product, unsigned axis) {
     return axes.of(product.compute)[product.m.front()] == axis ? product.lhs : product.rhs;
   }
   Attribute multiply(const ContractionForm &contraction, unsigned columns) {
-    return MultiplyAttr::get(builder.getContext(), find(contraction.compute), columns);
+    return MultiplyAttr::get(builder.getContext(), find(contraction.compute), columns, /*wordSteps=*/1,
+                             /*streamedRows=*/0);
   }
   void evaluate(Nodes &body, ArrayRef<ComputeOp> evaluated, unsigned lanes, unsigned along) {
     if (evaluated.empty())
       return;
     SmallVector<int64_t> numbers = llvm::map_to_vector(evaluated, [&](ComputeOp compute) { return find(compute); });
-    body.push_back(EvaluateAttr::get(builder.getContext(), numbers, lanes, along));
+    body.push_back(EvaluateAttr::get(builder.getContext(), numbers, lanes, along, /*ahead=*/0));
   }
-  Attribute blocks(unsigned axis, Expr step, bool dealt, ArrayRef<Attribute> body, int64_t maskedBy = -1) {
-    return BlocksAttr::get(builder.getContext(), axis, step, dealt, builder.getArrayAttr(body), maskedBy);
+  Attribute deal(unsigned axis, Expr step, ArrayRef<Attribute> body) {
+    return BlocksAttr::get(builder.getContext(), axis, step, /*unit=*/1, /*dealt=*/true, /*together=*/1, ShareAttr(),
+                           builder.getArrayAttr(body), /*maskedBy=*/-1);
+  }
+  /// In whole panels where these fit.
+  Attribute divide(unsigned axis, int64_t step, ArrayRef<Attribute> body, int64_t maskedBy = -1) {
+    int64_t width = kernel.getWidth(), unit = step % width ? 1 : width;
+    return BlocksAttr::get(builder.getContext(), axis, constant(step), unit, /*dealt=*/false, /*together=*/1,
+                           ShareAttr(), builder.getArrayAttr(body), maskedBy);
   }
   Expr constant(int64_t value) { return Expr::constant(builder.getContext(), value); }
   int64_t getColumns();
@@ -110,7 +118,7 @@ void TreeBuilder::packAcross(Nodes &body) {
       std::optional<Expr> across = strideOf(form.row), next = strideOf(form.column);
       bool isApart = across && !across->isConstant(0) && !across->isConstant(1);
       if (isApart && next && next->isConstant(1))
-        body.push_back(PackedAttr::get(builder.getContext(), find(compute), input, /*kept=*/0));
+        body.push_back(PackedAttr::get(builder.getContext(), find(compute), input, /*kept=*/0, /*most=*/0));
     }
   }
 }
@@ -139,7 +147,7 @@ SmallVector<Attribute> TreeBuilder::getBlock(int64_t rows, bool deals) {
       nodes.push_back(pack(sum.form, sum.factor, deals));
     panel.push_back(multiply(sum.form, sum.column));
   }
-  nodes.push_back(blocks(form.row, constant(rows), /*dealt=*/false, panel, findMask()));
+  nodes.push_back(divide(form.row, rows, panel, findMask()));
   for (const ConnectedForm::Sum &sum : form.sums)
     if (sum.reduced == form.row)
       evaluate(nodes, sum.epilogue, sum.column, form.column);
@@ -155,7 +163,7 @@ SmallVector<Attribute> TreeBuilder::getTile(bool deals) {
       nodes.push_back(pack(sum.form, sum.factor));
   evaluate(nodes, form.before, form.row, form.column);
   int64_t columns = getColumns(), rows = deals ? kernel.getWidth() : getRowsOfBlock(columns);
-  nodes.push_back(blocks(form.column, constant(columns), /*dealt=*/false, getBlock(rows, deals)));
+  nodes.push_back(divide(form.column, columns, getBlock(rows, deals)));
   evaluate(nodes, form.behind, form.row, form.sums.front().column);
   for (const ConnectedForm::Sum &sum : form.sums)
     if (sum.reduced == form.column)
@@ -168,10 +176,10 @@ TreeTilingAttr TreeBuilder::build() {
   bool deals = llvm::none_of(form.sums, [&](const ConnectedForm::Sum &sum) { return sum.reduced == form.row; });
   Nodes body = getTile(deals);
   if (deals)
-    body = {blocks(form.row, getRows(), /*dealt=*/true, body)};
+    body = {deal(form.row, getRows(), body)};
   const ContractionForm &first = form.products.front();
   for (unsigned loop : llvm::reverse(first.outer))
-    body = {blocks(axes.of(first.compute)[loop], constant(1), /*dealt=*/true, body)};
+    body = {deal(axes.of(first.compute)[loop], constant(1), body)};
   return TreeTilingAttr::get(builder.getContext(), kernel, builder.getArrayAttr(body));
 }
 

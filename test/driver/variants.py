@@ -37,14 +37,23 @@ def check_chosen(tool, random, target):
 def check_given(tool, random, target):
     """Several conditions, whose tilings differ in tiles, scratch and what they keep."""
     tool.compile(GRAPH, target, "--disable", "variants")
-    chosen = re.search(r"#tile\.contraction<.*>", tool.explain()).group()
+    chosen = re.search(r"#tile\.tree<.*>", tool.explain()).group()
     rows = int(re.search(r"<rows = (\d+)", chosen).group(1))
 
-    def tiling(**numbers):
-        return re.sub(r"\b(\w+) = (\d+)(?=, (?!vectors|lanes|unroll))", lambda at: f"{at[1]} = {numbers.get(at[1], at[2])}", chosen)
+    def tiling(text, **numbers):
+        for name, value in numbers.items():
+            text, count = re.subn(rf"\b{name} = \d+", f"{name} = {value}", text)
+            assert count == 1, (name, text)
+        return text
 
-    few = tiling(row_elements=64, most_rows=rows, panels=1, depth=16, kept_rows=0, kept_columns=0)
-    shallow = tiling(panels=2, depth=32, kept_columns=1 << 30)
+    def divide(text, depth):
+        return re.sub(r"axis = 3, step = \d+", f"axis = 3, step = {depth}", text)
+
+    few = divide(tiling(chosen, elements=64, most_rows=rows, together=1), 16)
+    few = re.sub(r", kept = \d, most = \d+", "", few)
+    shallow = divide(tiling(chosen, together=2), 32)
+    shallow = re.sub(r"kept = 2, most = \d+", f"kept = 2, most = {1 << 30}", shallow)
+    assert chosen.count("kept = ") == 2 and few.count("kept = ") == 0, chosen
     path = tool.folder / "tilings"
     path.write_text(f"p0 #tile.choice<[<size = s0, most = 4, tiling = {few}>, <size = s0*s2, most = 600, tiling = {shallow}>], "
                     f"otherwise = {chosen}>\n")

@@ -3,8 +3,8 @@
 // RUN: sed -e 's/lanes = 16, vectors = 1/lanes = 8, vectors = 4/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=LANES
 // RUN: sed -e 's/accumulators = \[2\]/accumulators = [3]/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=ACCUMULATORS
 // RUN: sed -e 's/unroll = 2/unroll = 4/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=UNROLL
-// RUN: sed -e 's/prefetch_rows = 8/prefetch_rows = 3/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=PREFETCH
-// RUN: sed -e 's/kept_rows = 0/kept_rows = 1000000/' %s | not freestone-opt --codegen-emit-programs 2>&1 \
+// RUN: sed -e 's/ahead = 8/ahead = 3/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=PREFETCH
+// RUN: sed -e 's/compute = 0, input = 0/compute = 0, input = 0, kept = 1, most = 1000000/' %s | not freestone-opt --codegen-emit-programs 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SCRATCH
 
 // Sums along rows: `accumulators` interleaved vectors, combined in order after their run, where it is entered.
@@ -66,9 +66,11 @@ tile.program @sums symbols [s0, s1](%x: !graph.tensor<[s1, s0], f32>) -> (!graph
 // SCRATCH: error: 'tile.program' op has a plan whose scratch is not the one that follows from its tiling
 tile.program @contraction symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], f32>, %w: !graph.tensor<[s2, s1], f32>,
                                                %z: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0, s1], f32>)
-    attributes {plan = #tile.plan<#tile.contraction<
-      kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 1, panels = 1, depth = 64, depth_unit = 16,
-      kept_rows = 0, kept_columns = 0, prefetch_rows = 8>,
+    attributes {plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
+      #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 1>, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, body = [
+      #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2>, #tile.evaluate<computes = [1], lanes = 2, along = 1, ahead = 8>]>]>]>]>]>,
       tiles = (s1 ceildiv 32)*(s0 ceildiv (14*min((s0*(s1 ceildiv 32)) floordiv 14, 292 floordiv (min(s2, 32) + 32), 1024 floordiv (min(s1, 992) + 32)) + 14)), scratch = 64*(min(s0*s1 + 32*s0 + 14*s1, 4096) ceildiv 16) + 64*(min(s0*s2 + s0*min(s2, 48) + 16*s0 + 14*s2 + 672, s0*s2 + s0*min(s2, 48) + 16*s0 + 28*s2, 4768) ceildiv 16) + 64*(min(s1*s2 + s1*min(s2, 48) + 16*s1 + 32*s2 + 1536, s1*s2 + s1*min(s2, 48) + 16*s1 + 64*s2, 1536) ceildiv 16) + 5632, reads = [unit, unit, unit], writes = [unit]>} {
   %c = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
        ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {

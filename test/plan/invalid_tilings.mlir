@@ -15,24 +15,33 @@
 
 // -----
 
-// expected-error @+1 {{most_rows is a multiple of the 14 rows of the micro-kernel, not 30}}
-#rows = #tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 30, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
-  kept_rows = 0, kept_columns = 0, prefetch_rows = 8>
+// expected-error @+1 {{most_rows is a multiple of the 14 of a step, not 30}}
+#rows = #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 30, least_tiles = 32>, body = []>
 
 // -----
 
-// expected-error @+1 {{depth is a multiple of the 16 steps of depth_unit, not 72}}
-#depth = #tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 72, depth_unit = 16,
-  kept_rows = 0, kept_columns = 0, prefetch_rows = 8>
+// expected-error @+1 {{elements is at least 1, not 0}}
+#share = #tile.share<elements = 0, most_rows = 28, least_tiles = 32>
+
+// -----
+
+// expected-error @+1 {{step is a multiple of the 16 of a unit, not 72}}
+#depth = #tile.blocks<axis = 3, step = 72, unit = 16, dealt = false, body = []>
+
+// -----
+
+// expected-error @+1 {{tiles that are together, or a share for all sizes, are of blocks that are dealt}}
+#together = #tile.blocks<axis = 2, step = 32, dealt = false, together = 4, body = []>
+
+// -----
+
+// expected-error @+1 {{a copy of at most 4096 elements is kept for no tiles}}
+#kept = #tile.packed<compute = 0, input = 0, most = 4096>
 
 // -----
 
 // expected-error @+1 {{a word has 1 or 2 steps of k, not 4}}
-#words = #tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
-  kept_rows = 0, kept_columns = 0, prefetch_rows = 8, word_steps = 4>
+#words = #tile.multiply<compute = 0, columns = 2, word_steps = 4>
 
 // -----
 

@@ -30,11 +30,13 @@ tile.program @tiles symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 // -----
 
 !v = !graph.tensor<[s0], f32>
-#plan = #tile.plan<#tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
-  kept_rows = 0, kept_columns = 0, prefetch_rows = 8>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+#plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
+      #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 32>, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
+      #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2>]>]>]>]>]>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
 
-// expected-error @+1 {{is tiled as a contraction, but is none}}
+// expected-error @+1 {{can't be computed by its tree of tiles: it has no axis 1}}
 tile.program @form symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
   %y = tile.compute [s0] [parallel] ins(%x : affine_map<(d0) -> (d0)>) {
   ^bb0(%a: f32):
@@ -67,11 +69,13 @@ tile.program @groups symbols [s0](%x: !v) -> (!y) attributes {plan = #plan} {
 // -----
 
 !v = !graph.tensor<[s0, s0], i32>
-#plan = #tile.plan<#tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
-  kept_rows = 0, kept_columns = 0, prefetch_rows = 8, word_steps = 2>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+#plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
+      #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 32>, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
+      #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2, word_steps = 2>]>]>]>]>]>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
 
-// expected-error @+1 {{is tiled for pair products, but has no factors that fit 16 bits}}
+// expected-error @+1 {{can't be computed by its tree of tiles: products of pairs need factors that fit 16 bits}}
 tile.program @pairs symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
   %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
        ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %x : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0 : i32] {
@@ -86,11 +90,13 @@ tile.program @pairs symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 // -----
 
 !v = !graph.tensor<[s0, s0], f32>
-#plan = #tile.plan<#tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
-  kept_rows = 0, kept_columns = 0, prefetch_rows = 8, streamed_rows = 14>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+#plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
+      #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 32>, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
+      #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2, streamed_rows = 14>]>]>]>]>]>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
 
-// expected-error @+1 {{is tiled for columns that are read in place, but packs or converts them}}
+// expected-error @+1 {{can't be computed by its tree of tiles: columns that are read in place are packed or converted}}
 tile.program @streamed symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
   %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
        ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %x : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
@@ -239,12 +245,14 @@ tile.program @negative symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 // -----
 
 !v = !graph.tensor<[s0], f32>
-#plan = #tile.plan<#tile.choice<[<size = s0, most = 16, tiling = #tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
-  kept_rows = 0, kept_columns = 0, prefetch_rows = 8>>], otherwise = #tile.map<rows = 1, columns = 8, lanes = 16, vectors = 1>>,
+#plan = #tile.plan<#tile.choice<[<size = s0, most = 16, tiling = #tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
+      #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 32>, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
+      #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2>]>]>]>]>]>>], otherwise = #tile.map<rows = 1, columns = 8, lanes = 16, vectors = 1>>,
                    tiles = s0 ceildiv 8, scratch = 0, reads = [#sym.expr<8>], writes = [#sym.expr<8>]>
 
-// expected-error @+1 {{is tiled as a contraction, but is none}}
+// expected-error @+1 {{can't be computed by its tree of tiles: it has no axis 1}}
 tile.program @one_form symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
   %y = tile.compute [s0] [parallel] ins(%x : affine_map<(d0) -> (d0)>) {
   ^bb0(%a: f32):

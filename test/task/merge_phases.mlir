@@ -8,9 +8,11 @@
                        reads = [unit], writes = [unit]>
 #rows_plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [1]>, tiles = s0 ceildiv 4, scratch = 0,
                         reads = [unit], writes = [unit]>
-#contraction_plan = #tile.plan<#tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 14, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
-  kept_rows = 0, kept_columns = 0, prefetch_rows = 8>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit], writes = [unit]>
+#contraction_plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
+      #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 14, least_tiles = 32>, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
+      #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2>]>]>]>]>]>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit], writes = [unit]>
 
 // CHECK: module attributes {tile.counters = {merged_phases = 6 : i64}}
 tile.program @map symbols [s0](%x: !w) -> (!w) attributes {plan = #map_plan} {

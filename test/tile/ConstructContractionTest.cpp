@@ -93,13 +93,23 @@ public:
   }
 
   ContractionTiles tile(const ContractionProblem &problem, const ContractionShares &shares) {
-    auto kernel = MicroKernelAttr::get(&context, problem.kernelRows, problem.vectors, problem.lanes, 2);
-    auto tiling = ContractionTilingAttr::get(&context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles,
-                                             shares.panels, shares.depth, shares.depthUnit, shares.keptRows,
-                                             shares.keptColumns, /*prefetch_rows=*/8, /*word_steps=*/1,
-                                             /*streamed_rows=*/0);
+    ContractionTree tree;
+    tree.kernel = MicroKernelAttr::get(&context, problem.kernelRows, problem.vectors, problem.lanes, 2);
+    tree.hasOuter = true;
+    tree.share = ShareAttr::get(&context, shares.rowElements, shares.mostRows, shares.leastTiles);
+    tree.panels = shares.panels;
+    tree.depth = shares.depth;
+    tree.depthUnit = shares.depthUnit;
+    tree.columns = 1;
+    tree.keptRows = shares.keptRows;
+    tree.keptColumns = shares.keptColumns;
+    tree.multiply = MultiplyAttr::get(&context, /*compute=*/0, ContractionAxis::columns, /*word_steps=*/1,
+                                      /*streamed_rows=*/0);
+    // What is built is read again as it was.
+    tree = *ContractionTree::get(tree.build());
+    EXPECT_EQ(ContractionShares::get(tree), shares);
     std::optional<ContractionForm> form = getContractionWithEpilogue(*module->getOps<ProgramOp>().begin());
-    return ContractionTiles::get(*form, tiling);
+    return ContractionTiles::get(*form, tree);
   }
 
   static int64_t evaluate(sym::Expr size, const ContractionProblem &problem) {

@@ -23,7 +23,7 @@
 // SQUARES-NOT: outputs =
 // SQUARES: tile.compute
 // OFF-LABEL: tile.program @weight_gradient
-// OFF-SAME: #tile.contraction<
+// OFF-SAME: #tile.tree<
 tile.program @weight_gradient symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2, 14, 14], f32>, %g: !graph.tensor<[s2, s1, 14, 14], f32>)
     -> (!graph.tensor<[s0, s1, 3, 3], f32>) {
   %0 = tile.compute [s0, s1, 3, 3, s2, 14, 14] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]
@@ -79,9 +79,9 @@ tile.program @pointwise symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2, 28, 28],
 
 // A convolution sums over few taps, so it is no weight gradient.
 // CHECK-LABEL: tile.program @convolution
-// CHECK-SAME: #tile.contraction<
+// CHECK-SAME: #tile.tree<
 // AGAIN-LABEL: tile.program @convolution
-// AGAIN-SAME: #tile.contraction<
+// AGAIN-SAME: #tile.tree<
 tile.program @convolution symbols [s0, s1, s2, s3, s4](%x: !graph.tensor<[s0, s4, s2, s3], f32>, %w: !graph.tensor<[s1, s4, 3, 3], f32>)
     -> (!graph.tensor<[s0, s1, s2, s3], f32>) {
   %0 = tile.compute [s0, s1, s2, s3, s4, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]

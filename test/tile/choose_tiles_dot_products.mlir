@@ -12,7 +12,7 @@
 // CHECK-LABEL: tile.program @narrow
 // CHECK-SAME: #tile.dot_products<
 // NONE-LABEL: tile.program @narrow
-// NONE-SAME: #tile.contraction<
+// NONE-SAME: #tile.tree<
 // TILES-LABEL: func.func @narrow
 // TILES: call @freestone_dot_products_enter
 // TILES: call @freestone_dot_products_bf16
@@ -36,7 +36,7 @@ tile.program @narrow symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], bf16>, %w:
 
 // An operand of f32 is not rounded to bf16.
 // CHECK-LABEL: tile.program @mixed
-// CHECK-SAME: #tile.contraction<
+// CHECK-SAME: #tile.tree<
 tile.program @mixed symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], f32>, %w: !graph.tensor<[s1, s2], bf16>)
     -> (!graph.tensor<[s0, s1], f32>) {
   %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction]

@@ -11,7 +11,7 @@
 // AVX2-SAME:    lanes = [8], accumulators = [8], block_rows = 2, block_columns = 4, packed = 1>
 // OFF-NOT: inner_products
 // OFF-LABEL: tile.program @few_columns
-// OFF-SAME:    #tile.contraction<
+// OFF-SAME:    #tile.tree<
 !x = !graph.tensor<[64, 3000], f32>
 !w = !graph.tensor<[3000, 3], f32>
 !y = !graph.tensor<[64, 3], f32>
@@ -55,7 +55,7 @@ tile.program @row symbols [s0, s1](%x: !x, %w: !w) -> (!y) {
 // Vectors can't run along a sum of which neither operand has neighbours in memory.
 // CHECK-NOT:   inner_products
 // CHECK-LABEL: tile.program @columns_of_both
-// CHECK-SAME:    #tile.contraction<
+// CHECK-SAME:    #tile.tree<
 !x = !graph.tensor<[3000, 64], f32>
 !w = !graph.tensor<[3000, 3], f32>
 !y = !graph.tensor<[64, 3], f32>

@@ -16,7 +16,7 @@
 // CHECK-LABEL: tile.program @unsigned_signed
 // CHECK-SAME: #tile.dot_products<unit = vectors, {{.*}}depth = 4096
 // PAIRS-LABEL: tile.program @unsigned_signed
-// PAIRS-SAME: #tile.contraction<{{.*}}word_steps = 2
+// PAIRS-SAME: #tile.tree<{{.*}}word_steps = 2
 // NONE-LABEL: tile.program @unsigned_signed
 // NONE-NOT: word_steps
 // VECTORS-LABEL: func.func @unsigned_signed
@@ -104,7 +104,7 @@ tile.program @signed_unsigned symbols [s0, s1, s2](%x: !s, %w: !v) -> (!y) {
 
 // Differences with a zero point have 9 bits.
 // CHECK-LABEL: tile.program @halves
-// CHECK-SAME: #tile.contraction<{{.*}}word_steps = 2
+// CHECK-SAME: #tile.tree<{{.*}}word_steps = 2
 tile.program @halves symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], i16>, %w: !t) -> (!y) {
   %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction] ins(%x : #lhs, %w : #rhs) init [0 : i32] {
   ^bb0(%a: i16, %b: i8, %sum: i32):
@@ -119,7 +119,7 @@ tile.program @halves symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], i16>, %w: 
 
 // The 16 bits of a signed byte, widened without sign, fit neither 8 nor 16 signed bits.
 // CHECK-LABEL: tile.program @twice
-// CHECK-SAME: #tile.contraction<
+// CHECK-SAME: #tile.tree<
 // CHECK-NOT: word_steps
 tile.program @twice symbols [s0, s1, s2](%x: !s, %w: !t) -> (!y) {
   %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction] ins(%x : #lhs, %w : #rhs) init [0 : i32] {

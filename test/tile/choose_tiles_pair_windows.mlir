@@ -6,7 +6,7 @@
 // CHECK-LABEL: tile.program @of_results
 // CHECK-SAME: #tile.dot_products<
 // NONE-LABEL: tile.program @of_results
-// NONE-SAME: #tile.contraction<
+// NONE-SAME: #tile.tree<
 tile.program @of_results symbols [b, h, w](%x: !graph.tensor<[b, 24, h, w], bf16>, %k: !graph.tensor<[40, 24, 3, 3], bf16>)
     -> (!graph.tensor<[b, 40, h, w], f32>) {
   %0 = tile.compute [b, 40, h, w, 24, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]

@@ -18,7 +18,7 @@ tile.program @short symbols [s0, s1, s2](%x: !graph.tensor<[s2, s0, 2048], f32>,
 }
 
 // CHECK-LABEL: tile.program @any
-// CHECK-SAME: #tile.contraction<
+// CHECK-SAME: #tile.tree<
 tile.program @any symbols [s0, s1, s2, s3](%x: !graph.tensor<[s2, s0, s3], f32>, %g: !graph.tensor<[s2, s1, s3], f32>)
     -> (!graph.tensor<[s1, s0, 3], f32>) {
   %0 = tile.compute [s1, s0, 3, s2, s3] [parallel, parallel, parallel, reduction, reduction]

@@ -19,7 +19,7 @@
 // LARGE-LABEL: tile.program @rows
 // LARGE-SAME: #tile.dot_products<unit = tiles, rows = 512, columns = 512, depth = 256,
 // CHECK-SAME: #tile.choice<[<size = -min({{.*}}, 144) + 144, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
-// CHECK-SAME: #tile.contraction<
+// CHECK-SAME: #tile.tree<
 // EMITTED-LABEL: func.func @rows.contraction
 // EMITTED: call @freestone_contract_f32
 // EMITTED-LABEL: func.func @rows.0

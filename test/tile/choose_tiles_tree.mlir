@@ -12,14 +12,14 @@
 // CHECK-SAME:       body = [#tile.blocks<axis = 1, step = 32*min((s0*(s1 ceildiv 32)) floordiv 32, {{[0-9]+}}) + 32, dealt = true,
 // CHECK-SAME:         body = [#tile.packed<compute = 0, input = 0>, #tile.blocks<axis = 2, step = {{[0-9]+}}, dealt = false,
 // CHECK-SAME:           body = [#tile.packed<compute = 0, input = 1, kept = 1>, #tile.packed<compute = [[SECOND:[0-9]+]], input = 1, kept = 1>,
-// CHECK-SAME:                   #tile.blocks<axis = 1, step = 32, dealt = false,
+// CHECK-SAME:                   #tile.blocks<axis = 1, step = 32, unit = 32, dealt = false,
 // CHECK-SAME:             body = [#tile.multiply<compute = 0, columns = 1>, #tile.packed<compute = 1, input = 1>,
 // CHECK-SAME:                     #tile.evaluate<computes = [1, 2, 3, 4], lanes = 1, along = 2>,
 // CHECK-SAME:                     #tile.multiply<compute = [[SECOND]], columns = 4>]>]>,
 // CHECK-SAME:                 #tile.evaluate<computes = [5], lanes = 1, along = 4>,
 // CHECK-SAME:                 #tile.evaluate<computes = [7], lanes = 4, along = 1>]>]>]>
 // NARROW:       #tile.tree<kernel = <rows = 6, vectors = 2, lanes = 8, unroll = 2>
-// NARROW-SAME:    #tile.blocks<axis = 1, step = 16, dealt = false
+// NARROW-SAME:    #tile.blocks<axis = 1, step = 16, unit = 16, dealt = false
 func.func @added(%q: !graph.tensor<[b, m, d], f32>, %k: !graph.tensor<[b, n, d], f32>, %v: !graph.tensor<[b, n, e], f32>,
                  %mask: !graph.tensor<[b, m, n], f32>) -> !graph.tensor<[b, m, e], f32> {
   %s = graph.contract %q, %k batch [0] x [0] contract [2] x [2] : !graph.tensor<[b, m, d], f32>, !graph.tensor<[b, n, d], f32>
@@ -33,7 +33,7 @@ func.func @added(%q: !graph.tensor<[b, m, d], f32>, %k: !graph.tensor<[b, n, d],
 
 // Blocks of columns behind the diagonal are masked for all rows of a tile, and left out.
 // CHECK:        tile.program @p0
-// CHECK-SAME:     #tile.blocks<axis = 1, step = 32, dealt = false, body = [{{.*}}], masked_by = {{[0-9]+}}>
+// CHECK-SAME:     #tile.blocks<axis = 1, step = 32, unit = 32, dealt = false, body = [{{.*}}], masked_by = {{[0-9]+}}>
 func.func @causal(%q: !graph.tensor<[b, n, d], f32>, %k: !graph.tensor<[b, n, d], f32>, %v: !graph.tensor<[b, n, e], f32>)
     -> !graph.tensor<[b, n, e], f32> {
   %s = graph.contract %q, %k batch [0] x [0] contract [2] x [2] : !graph.tensor<[b, n, d], f32>, !graph.tensor<[b, n, d], f32>

@@ -25,7 +25,7 @@
 // TREE-SAME:       body = [#tile.packed<compute = 0, input = 0>, #tile.packed<compute = 1, input = 0>, #tile.packed<compute = 5, input = 1>, #tile.packed<compute = 10, input = 1>,
 // TREE-SAME:               #tile.blocks<axis = 2, step = {{[0-9]+}}, dealt = false,
 // TREE-SAME:         body = [#tile.packed<compute = 0, input = 1>, #tile.packed<compute = 1, input = 1>, #tile.packed<compute = 8, input = 1>,
-// TREE-SAME:                 #tile.blocks<axis = 1, step = 128, dealt = false,
+// TREE-SAME:                 #tile.blocks<axis = 1, step = 128, unit = {{[0-9]+}}, dealt = false,
 // TREE-SAME:           body = [#tile.multiply<compute = 0, columns = 1>, #tile.multiply<compute = 1, columns = 1>,
 // TREE-SAME:                   #tile.evaluate<computes = [2, 3, 4, 7], lanes = 1, along = 2>,
 // TREE-SAME:                   #tile.multiply<compute = 5, columns = 5>, #tile.multiply<compute = 8, columns = 6>, #tile.multiply<compute = 10, columns = 7>],

@@ -4,12 +4,12 @@
 // RUN: not freestone-opt %s --tile-replace-tilings=tilings=%t 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: echo 'map #tile.map<rows = 2' > %t
 // RUN: not freestone-opt %s --tile-replace-tilings=tilings=%t 2>&1 | FileCheck %s --check-prefix=TEXT
-// RUN: echo 'map #tile.contraction<kernel = <rows = 6, vectors = 2, lanes = 8, unroll = 2>, row_elements = 64, most_rows = 6, least_tiles = 1, panels = 1, depth = 64, depth_unit = 8, kept_rows = 0, kept_columns = 0, prefetch_rows = 8>' > %t
+// RUN: echo 'map #tile.tree<kernel = <rows = 6, vectors = 2, lanes = 8, unroll = 2>, body = [#tile.blocks<axis = 1, step = 6, dealt = true, share = <elements = 64, most_rows = 6, least_tiles = 1>, body = [#tile.blocks<axis = 2, step = 16, dealt = true, body = [#tile.blocks<axis = 3, step = 64, unit = 8, dealt = false, body = [#tile.packed<compute = 0, input = 0>, #tile.blocks<axis = 2, step = 16, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2>]>]>]>]>]>' > %t
 // RUN: not freestone-opt %s --tile-replace-tilings=tilings=%t 2>&1 | FileCheck %s --check-prefix=FORM
 // RUN: not freestone-opt %s --tile-replace-tilings=tilings=%t/none 2>&1 | FileCheck %s --check-prefix=FILE
 // NAME: there is no program 'nothing' to tile
 // TEXT: can't be tiled as '#tile.map<rows = 2', which is no attribute
-// FORM: is tiled as a contraction, but is none
+// FORM: can't be computed by its tree of tiles: a share of rows, and tiles together, are those of a single contraction
 // FILE: can't read the tilings of
 
 // Programs that the file does not name keep their plans.

@@ -281,6 +281,7 @@ void freestone::codegen::emitContraction(tile::ProgramOp program, Emission &emis
   auto getTiles = [&](auto tiling) { return tile::ContractionTiles::get(form, tiling); };
   tile::ContractionTiles tiles =
       llvm::TypeSwitch<Attribute, tile::ContractionTiles>(program.getPlan()->getTiling())
-          .Case<tile::ContractionTilingAttr, tile::DotProductTilingAttr, tile::ChoiceAttr>(getTiles);
+          .Case<tile::DotProductTilingAttr, tile::ChoiceAttr>(getTiles)
+          .Case([&](tile::TreeTilingAttr tiling) { return getTiles(*tile::ContractionTree::get(tiling)); });
   (tiles.dotProducts ? makeDotProducts : makeMultiplyAdds)(emission, std::move(form), std::move(tiles))->emit();
 }

@@ -146,8 +146,8 @@ void BlocksEmitter::forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void(T
   // An empty range has one block, so that an empty sum is written as well.
   Value count = emission.maximum(one, emission.ceilDivide(whole.count, emission.getSize(blocks.getStep())));
   Value size = emission.ceilDivide(whole.count, count);
-  if (sym::Bounds().isMultipleOf(blocks.getStep(), width))
-    size = emission.multiply(emission.ceilDivide(size, constant(width)), constant(width));
+  if (int64_t unit = blocks.getUnit(); unit > 1)
+    size = emission.multiply(emission.ceilDivide(size, constant(unit)), constant(unit));
   emission.forRange(zero, count, 1, [&](Value number) {
     Value distance = emission.multiply(number, size);
     Value left = emission.maximum(zero, emission.subtract(whole.count, distance));

@@ -80,7 +80,7 @@ FailureOr<func::FuncOp> TreeWalk::walkChoice(tile::ProgramOp program, tile::Choi
   SmallVector<Case> cases;
   for (auto [number, each] : llvm::enumerate(node.getTilings())) {
     FailureOr<func::FuncOp> function = shared;
-    if (!shared || !isa<tile::ContractionTilingAttr>(each)) {
+    if (!shared || !tile::ContractionTree::get(each)) {
       program.setPlanAttr(*tile::makePlan(program, each));
       function = walk(program, name + "." + Twine(number));
     }
@@ -178,13 +178,14 @@ FailureOr<func::FuncOp> TreeWalk::walkForm(tile::ProgramOp program, StringRef na
   if (auto window = program.getTiling<tile::WindowTilingAttr>())
     return walkWindow(program, window, name);
   Emitter emitter = TypeSwitch<Attribute, Emitter>(program.getPlan()->getTiling())
-                        .Case<tile::ContractionTilingAttr, tile::DotProductTilingAttr, tile::ChoiceAttr>(
-                            [](Attribute) { return emitContraction; })
+                        .Case<tile::DotProductTilingAttr, tile::ChoiceAttr>([](Attribute) { return emitContraction; })
                         .Case([](tile::ConvolutionTilingAttr) { return emitConvolution; })
                         .Case([](tile::WeightGradientTilingAttr) { return emitWeightGradient; })
                         .Case<tile::RowsTilingAttr, tile::MapTilingAttr, tile::TranspositionTilingAttr>(
                             [](Attribute) { return emitRows; })
-                        .Case([](tile::TreeTilingAttr) { return emitBlocks; })
+                        .Case([](tile::TreeTilingAttr tiling) {
+                          return tile::ContractionTree::get(tiling) ? emitContraction : emitBlocks;
+                        })
                         .Case([](tile::OpaqueTilingAttr) { return emitOpaque; });
   return emit(emitter, program, name);
 }

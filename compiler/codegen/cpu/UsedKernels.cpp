@@ -19,14 +19,14 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
   auto addKernel = [&](tile::MicroKernelAttr shape, KernelKind kind) {
     add(tile::ContractionForm::get(program.getComputes().front())->elementType, shape, kind);
   };
-  auto contraction = program.getTiling<tile::ContractionTilingAttr>();
+  std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(program.getPlan()->getTiling());
   if (auto choice = program.getTiling<tile::ChoiceAttr>())
     contraction = tile::getContractions(choice).front();
   if (contraction) {
-    addKernel(contraction.getKernel(), getKernelKind(contraction.getWordSteps()));
-    if (contraction.getStreamedRows() > 0)
+    addKernel(contraction->kernel, getKernelKind(contraction->multiply.getWordSteps()));
+    if (contraction->multiply.getStreamedRows() > 0)
       for (KernelKind kind : {KernelKind::stream, KernelKind::update})
-        addKernel(contraction.getKernel(), kind);
+        addKernel(contraction->kernel, kind);
   }
   if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>()) {
     addKernel(tiling.getKernel(), KernelKind::window);
@@ -40,7 +40,7 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
     if (tiling.getOutputs())
       gradientTransforms.insert({tiling.getOutputs(), tiling.getKernel()});
   }
-  if (auto tiling = program.getTiling<tile::TreeTilingAttr>())
+  if (auto tiling = program.getTiling<tile::TreeTilingAttr>(); tiling && !contraction)
     for (KernelKind kind : getBlockKernels(program))
       add(Float32Type::get(program.getContext()), tiling.getKernel(), kind);
   auto tiling = program.getTiling<tile::DotProductTilingAttr>();

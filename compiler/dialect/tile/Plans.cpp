@@ -46,24 +46,6 @@ LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t
   return verifyLanes(emitError, lanes);
 }
 
-LogicalResult ContractionTilingAttr::verify(EmitError emitError, MicroKernelAttr kernel, int64_t rowElements,
-                                            int64_t mostRows, int64_t leastTiles, int64_t panels, int64_t depth,
-                                            int64_t depthUnit, int64_t keptRows, int64_t keptColumns,
-                                            int64_t prefetchRows, int64_t wordSteps, int64_t streamedRows) {
-  if (wordSteps != 1 && wordSteps != 2)
-    return emitError() << "a word has 1 or 2 steps of k, not " << wordSteps;
-  return success(
-      succeeded(verifySize(emitError, "row_elements", rowElements)) &&
-      succeeded(verifyMultiple(emitError, "most_rows", mostRows, kernel.getRows(), "rows of the micro-kernel")) &&
-      succeeded(verifySize(emitError, "least_tiles", leastTiles)) &&
-      succeeded(verifySize(emitError, "panels", panels)) && succeeded(verifySize(emitError, "depth_unit", depthUnit)) &&
-      succeeded(verifyMultiple(emitError, "depth", depth, depthUnit, "steps of depth_unit")) &&
-      succeeded(verifySize(emitError, "kept_rows", keptRows, 0)) &&
-      succeeded(verifySize(emitError, "kept_columns", keptColumns, 0)) &&
-      succeeded(verifySize(emitError, "prefetch_rows", prefetchRows, 0)) &&
-      succeeded(verifySize(emitError, "streamed_rows", streamedRows, 0)));
-}
-
 LogicalResult DotProductTilingAttr::verify(EmitError emitError, DotProductUnit summedBy, int64_t rows, int64_t columns,
                                            int64_t depth, int64_t groups, int64_t keptColumns, int64_t prefetchRows,
                                            int64_t parts) {
@@ -192,29 +174,54 @@ LogicalResult TranspositionTilingAttr::verify(EmitError emitError, int64_t acros
                  succeeded(verifyMultiple(emitError, "columns", columns, width, "columns of a block")));
 }
 
-LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr step, bool, ArrayAttr, int64_t) {
-  return success(succeeded(verifySize(emitError, "axis", axis, 0)) && succeeded(verifySize(emitError, "step", step)));
+LogicalResult ShareAttr::verify(EmitError emitError, int64_t elements, int64_t mostRows, int64_t leastTiles) {
+  return success(succeeded(verifySize(emitError, "elements", elements)) &&
+                 succeeded(verifySize(emitError, "most_rows", mostRows)) &&
+                 succeeded(verifySize(emitError, "least_tiles", leastTiles)));
 }
 
-LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input, int64_t kept) {
+LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr step, int64_t unit, bool dealt,
+                                 int64_t together, ShareAttr share, ArrayAttr, int64_t) {
+  if (failed(verifySize(emitError, "axis", axis, 0)) || failed(verifySize(emitError, "step", step)) ||
+      failed(verifySize(emitError, "unit", unit)) || failed(verifySize(emitError, "together", together)))
+    return failure();
+  std::optional<int64_t> known = step.asConstant();
+  if (known && failed(verifyMultiple(emitError, "step", *known, unit, "of a unit")))
+    return failure();
+  if (!dealt && (together > 1 || share))
+    return emitError() << "tiles that are together, or a share for all sizes, are of blocks that are dealt";
+  if (share && !known)
+    return emitError() << "a share has whole steps of a constant size, not of " << step.attr();
+  return share ? verifyMultiple(emitError, "most_rows", share.getMostRows(), *known, "of a step") : success();
+}
+
+LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input, int64_t kept, int64_t most) {
+  if (most && !kept)
+    return emitError() << "a copy of at most " << most << " elements is kept for no tiles";
+  return success(
+      succeeded(verifySize(emitError, "compute", compute, 0)) && succeeded(verifySize(emitError, "input", input, 0)) &&
+      succeeded(verifySize(emitError, "kept", kept, 0)) && succeeded(verifySize(emitError, "most", most, 0)));
+}
+
+LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns, int64_t wordSteps,
+                                   int64_t streamedRows) {
+  if (wordSteps != 1 && wordSteps != 2)
+    return emitError() << "a word has 1 or 2 steps of k, not " << wordSteps;
   return success(succeeded(verifySize(emitError, "compute", compute, 0)) &&
-                 succeeded(verifySize(emitError, "input", input, 0)) &&
-                 succeeded(verifySize(emitError, "kept", kept, 0)));
+                 succeeded(verifySize(emitError, "columns", columns, 0)) &&
+                 succeeded(verifySize(emitError, "streamed_rows", streamedRows, 0)));
 }
 
-LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns) {
-  return success(succeeded(verifySize(emitError, "compute", compute, 0)) &&
-                 succeeded(verifySize(emitError, "columns", columns, 0)));
-}
-
-LogicalResult EvaluateAttr::verify(EmitError emitError, ArrayRef<int64_t> computes, int64_t lanes, int64_t along) {
+LogicalResult EvaluateAttr::verify(EmitError emitError, ArrayRef<int64_t> computes, int64_t lanes, int64_t along,
+                                   int64_t ahead) {
   for (int64_t compute : computes)
     if (failed(verifySize(emitError, "compute", compute, 0)))
       return failure();
   if (lanes == along)
     return emitError() << "vectors and passes run along different axes, not both along " << lanes;
   return success(succeeded(verifySize(emitError, "lanes", lanes, 0)) &&
-                 succeeded(verifySize(emitError, "along", along, 0)));
+                 succeeded(verifySize(emitError, "along", along, 0)) &&
+                 succeeded(verifySize(emitError, "ahead", ahead, 0)));
 }
 
 LogicalResult TreeTilingAttr::verify(EmitError emitError, MicroKernelAttr, ArrayAttr body) {
@@ -231,7 +238,7 @@ LogicalResult EdgeAttr::verify(EmitError emitError, int64_t level, int64_t eleme
 static bool isStage(Attribute node) {
   if (auto choice = dyn_cast<ChoiceAttr>(node))
     return llvm::all_of(choice.getTilings(), isStage);
-  return isa<ContractionTilingAttr, ConvolutionTilingAttr, WindowTilingAttr>(node);
+  return isa<TreeTilingAttr, ConvolutionTilingAttr, WindowTilingAttr>(node);
 }
 
 LogicalResult StagesAttr::verify(EmitError emitError, ArrayRef<Attribute> stages, ArrayRef<EdgeAttr> edges,
@@ -248,9 +255,8 @@ LogicalResult StagesAttr::verify(EmitError emitError, ArrayRef<Attribute> stages
 
 /// Refuses what can't be the root of a program's tree.
 static LogicalResult verifyNode(EmitError emitError, StringRef what, Attribute node) {
-  if (isa<ChoiceAttr, StagesAttr, TreeTilingAttr, ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr,
-          WeightGradientTilingAttr, WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr,
-          OpaqueTilingAttr>(node))
+  if (isa<ChoiceAttr, StagesAttr, TreeTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
+          WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, OpaqueTilingAttr>(node))
     return success();
   return emitError() << what << " needs a tiling, not " << node;
 }

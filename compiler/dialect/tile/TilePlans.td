@@ -27,30 +27,6 @@ def Tile_MicroKernelAttr : Tile_PlanPart<"MicroKernel", "micro_kernel"> {
   }];
 }
 
-def Tile_ContractionTilingAttr : Tile_PlanPart<"ContractionTiling", "contraction"> {
-  let summary = "how a contraction is tiled: outer loops, then rows, columns, steps of k, panels, the micro-kernel";
-  let description = [{
-    A tile is a panel of B for a block of rows of A. Blocks of rows are whole blocks of the kernel: the most whose
-    elements, of one block of k and of the sums, take `row_elements` (one more, rounded up), but about `most_rows` at
-    most where each has a page of results, and fewer where tiles would be fewer than `least_tiles`. Blocks of k have at
-    most `depth` steps. Blocks of one extent have about equal
-    sizes, those of k whole multiples of `depth_unit`. A worker computes up to `panels` neighbouring tiles together, block
-    by block of k, so that packed rows serve all of them while they are in cache. What is packed stays packed for a
-    worker's later tiles: rows of A of at most `kept_rows` elements over all of k, and panels of B of at most
-    `kept_columns`. An epilogue prefetches its operands `prefetch_rows` rows ahead. With `word_steps = 2`, packed words
-    have two steps of k each, for pair products of integers; a step of the micro-kernel and of `depth` is then a word.
-    Up to `streamed_rows` rows of A read whole panels of B in place, from contiguous columns: too few to repay packing.
-    ```mlir
-    #tile.contraction<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 131072, most_rows = 252,
-                      least_tiles = 8, panels = 8, depth = 768, depth_unit = 16, kept_rows = 1048576, kept_columns = 2097152, prefetch_rows = 8>
-    ```
-  }];
-  let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$row_elements, "int64_t":$most_rows, "int64_t":$least_tiles,
-                        "int64_t":$panels, "int64_t":$depth, "int64_t":$depth_unit, "int64_t":$kept_rows, "int64_t":$kept_columns,
-                        "int64_t":$prefetch_rows, DefaultValuedParameter<"int64_t", "1">:$word_steps,
-                        DefaultValuedParameter<"int64_t", "0">:$streamed_rows);
-}
-
 def Tile_DotProductUnit : I32EnumAttr<"DotProductUnit", "what sums dot products of words", [
     I32EnumAttrCase<"vectors", 0>, I32EnumAttrCase<"tiles", 1>]> {
   let cppNamespace = "::freestone::tile";
@@ -59,7 +35,9 @@ def Tile_DotProductUnit : I32EnumAttr<"DotProductUnit", "what sums dot products 
 def Tile_DotProductTilingAttr : Tile_PlanPart<"DotProductTiling", "dot_products"> {
   let summary = "how a contraction of bf16 or 8-bit integers is tiled for dot products: words of neighbouring steps of k";
   let description = [{
-    As for a contraction, in whole units of 32 rows, columns and steps. A kernel sums at most `groups` groups of k at a
+    As the tree of a contraction of other elements, in whole units of 32 rows, columns and steps: tiles of at most `rows`
+    rows and a panel of columns, `columns` of them together, and blocks of at most `depth` steps. An epilogue prefetches its
+    operands `prefetch_rows` rows ahead. A kernel sums at most `groups` groups of k at a
     time, of 16 words each: 32 steps of bf16, 64 of 8-bit integers; panels of B of at most `kept_columns` elements stay packed.
     With `parts = 3`, operands are of f32, each element of which is packed as three of bf16.
   }];

@@ -3,15 +3,15 @@
 
 include "compiler/dialect/tile/TilePlans.td"
 
-/// A node of a tree of tiles, whose root is a program's plan. Axes are numbered as `plan/Axes.h` numbers them, computes
-/// in the program's order. Forms (`TilePlans.td`) are leaves: programs that one emitter computes whole.
+/// A node of a tree of tiles, whose root is a program's plan. Axes are numbered as `plan/Axes.h` numbers them, those of
+/// a single contraction as `plan/ContractionTree.h` does; computes in the program's order. Forms (`TilePlans.td`) are leaves: programs that one emitter computes whole.
 class Tile_TreeNode<string name, string nodeMnemonic> : Tile_PlanPart<name, nodeMnemonic>;
 
 def Tile_VariantAttr : Tile_PlanPart<"Variant", "variant"> {
   let summary = "the node for the runs in which a size is at most a number";
   let description = [{
     ```mlir
-    #tile.variant<size = s0, most = 16, tiling = #tile.contraction<…>>
+    #tile.variant<size = s0, most = 16, tiling = #tile.tree<…>>
     ```
   }];
   let parameters = (ins Sym_ExprParameter:$size, "int64_t":$most, "::mlir::Attribute":$tiling);
@@ -24,7 +24,7 @@ def Tile_ChoiceAttr : Tile_TreeNode<"Choice", "choice"> {
     scratch of its own: a choice stands above blocks that are dealt. Contractions among its variants that differ in
     sizes alone share their code.
     ```mlir
-    #tile.choice<[<size = s0, most = 16, tiling = #tile.contraction<…>>], otherwise = #tile.contraction<…>>
+    #tile.choice<[<size = s0, most = 16, tiling = #tile.tree<…>>], otherwise = #tile.tree<…>>
     ```
   }];
   let parameters = (ins ArrayRefParameter<"VariantAttr">:$variants, "::mlir::Attribute":$otherwise);
@@ -63,19 +63,34 @@ def Tile_StagesAttr : Tile_TreeNode<"Stages", "stages"> {
   }];
 }
 
+def Tile_ShareAttr : Tile_PlanPart<"Share", "share"> {
+  let summary = "how many rows of a contraction are in a block, at any sizes";
+  let description = [{
+    The most whole steps whose elements, of one block of the reduced axis and of the sums of a panel, take `elements`: one
+    step more, rounded up. But about `most_rows` rows at most where each has a page of results, and fewer where tiles would
+    be fewer than `least_tiles`.
+  }];
+  let parameters = (ins "int64_t":$elements, "int64_t":$most_rows, "int64_t":$least_tiles);
+}
+
 def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
   let summary = "a loop over blocks of an axis";
   let description = [{
     The nodes of `body` are executed in order, for each block of at most `step` elements of the current range of `axis`.
     Blocks that are `dealt` are the tiles of the program: they stand outermost. A pack beside dealt blocks serves all of
-    them that the worker computes one after the other. Other blocks of one range have about equal sizes, whole panels of
-    the micro-kernel if `step` is. Blocks in which the positions mask all values of compute `masked_by` are left out: of a
-    maximum, except within the first block of the axis that it reduces; or of a map that is 0 there.
+    them that the worker computes one after the other. Up to `together` neighbouring tiles of a worker are one block of the
+    innermost dealt axis. With a `share`, blocks have as many whole steps as it says.
+
+    Other blocks of one range have about equal sizes, whole multiples of `unit`. Blocks in which the positions mask all
+    values of compute `masked_by` are left out: of a maximum, except within the first block of the axis that it reduces; or
+    of a map that is 0 there.
     ```mlir
     #tile.blocks<axis = 2, step = 32, dealt = true, body = [#tile.multiply<compute = 0, columns = 2>]>
     ```
   }];
-  let parameters = (ins "int64_t":$axis, "::freestone::sym::Expr":$step, "bool":$dealt, "::mlir::ArrayAttr":$body,
+  let parameters = (ins "int64_t":$axis, "::freestone::sym::Expr":$step, DefaultValuedParameter<"int64_t", "1">:$unit,
+                        "bool":$dealt, DefaultValuedParameter<"int64_t", "1">:$together,
+                        OptionalParameter<"ShareAttr">:$share, "::mlir::ArrayAttr":$body,
                         DefaultValuedParameter<"int64_t", "-1">:$masked_by);
 }
 
@@ -85,18 +100,25 @@ def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
     The operand `input` of `compute`, in scratch: of a contraction, as its micro-kernel reads it, in panels if it is the
     vector operand, else in blocks of rows; of an evaluated compute, transposed to the order of its vectors. Copies of
     all blocks are kept for all tiles of the `kept` innermost dealt axes, where these are several; else each takes the
-    place of the one before.
+    place of the one before. Not `most` 0, they are kept if they have at most `most` elements; those of an axis among the
+    `kept` ones, whose tiles are dealt in groups with so many.
   }];
-  let parameters = (ins "int64_t":$compute, "int64_t":$input, DefaultValuedParameter<"int64_t", "0">:$kept);
+  let parameters = (ins "int64_t":$compute, "int64_t":$input, DefaultValuedParameter<"int64_t", "0">:$kept,
+                        DefaultValuedParameter<"int64_t", "0">:$most);
 }
 
 def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
   let summary = "micro-kernels that compute a contraction over the current ranges";
   let description = [{
     Vectors run along axis `columns`, a free axis of contraction `compute`; the other free axis counts rows. Blocks of the
-    reduced axis are added up.
+    reduced axis are added up, in the program's result where nothing evaluates them.
+
+    With `word_steps = 2`, packed words have two steps of k each, for pair products of integers; a step of the micro-kernel
+    and of blocks is then a word. Up to `streamed_rows` rows in all read columns in place, from contiguous ones: too few to
+    repay packing.
   }];
-  let parameters = (ins "int64_t":$compute, "int64_t":$columns);
+  let parameters = (ins "int64_t":$compute, "int64_t":$columns, DefaultValuedParameter<"int64_t", "1">:$word_steps,
+                        DefaultValuedParameter<"int64_t", "0">:$streamed_rows);
 }
 
 def Tile_EvaluateAttr : Tile_TreeNode<"Evaluate", "evaluate"> {
@@ -104,15 +126,23 @@ def Tile_EvaluateAttr : Tile_TreeNode<"Evaluate", "evaluate"> {
   let description = [{
     Vectors run along axis `lanes`. Computes run in passes over axis `along`, as far as they have it: a reduction of it
     ends a pass. Blocks of `along` are added up; what depended on a maximum that grew is scaled.
+
+    Of a single contraction, it stands beside the product, and follows its last block of the reduced axis: what computes
+    read of the sums, which are stored themselves where there are none. Operands are prefetched `ahead` rows before.
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$computes, "int64_t":$lanes, "int64_t":$along);
-  let assemblyFormat = "`<` `computes` `=` `[` $computes `]` `,` `lanes` `=` $lanes `,` `along` `=` $along `>`";
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$computes, "int64_t":$lanes, "int64_t":$along,
+                        DefaultValuedParameter<"int64_t", "0">:$ahead);
+  let assemblyFormat = [{
+    `<` (`computes` `=` `[` $computes^ `]` `,` ` `)? `lanes` `=` $lanes `,` `along` `=` $along (`,` `ahead` `=` $ahead^)? `>`
+  }];
 }
 
 def Tile_TreeTilingAttr : Tile_PlanPart<"TreeTiling", "tree"> {
-  let summary = "how several contractions and what stands between them are tiled: a tree of tiles";
+  let summary = "how a contraction, or several and what stands between them, are tiled: a tree of tiles";
   let description = [{
     Intermediates live in scratch, for the ranges of the innermost blocks that enclose their computation and all uses.
+    Of a single contraction and its epilogue, a tile is a panel of columns for a block of rows; up to `together` of them
+    are computed block by block of the reduced axis, so that packed rows serve all of them while they are in cache.
     ```mlir
     #tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [#tile.blocks<axis = 0, …>]>
     ```

@@ -22,13 +22,15 @@ MACHINE = {
 }
 
 
-def explain(name, model=product, kind="contraction", **changes):
+def explain(name, model=product, kind="tree", **changes):
     """The chosen tiling's numbers, and the predicted parts of the largest run in percent."""
     path = pathlib.Path(folder) / f"{name}.json"
     path.write_text(json.dumps(MACHINE | changes))
     text = subprocess.check_output(["freestone", "inspect", "--tiles", model, "--device", path], text=True)
     tiling = re.search(rf"^\w+ #tile\.{kind}<(.*)>$", text, re.MULTILINE).group(1)
     numbers = {number: int(value) for number, value in re.findall(r"(\w+) = (\d+)", tiling)}
+    if kind == "tree":
+        numbers["depth"] = int(re.search(r"axis = 3, step = (\d+)", tiling).group(1))
     largest = re.findall(r"^    \* .*$", text, re.MULTILINE)[-1]
     parts = {part: float(value) for part, value in re.findall(r"(\w+) ([\d.]+)%", largest)}
     return numbers, parts
@@ -51,7 +53,7 @@ _, faster = explain("fast", **FAST)
 many, _ = explain("many", units=64)
 
 assert small["depth"] < tiles["depth"], (small, tiles)
-assert small["row_elements"] < tiles["row_elements"], (small, tiles)
+assert small["elements"] < tiles["elements"], (small, tiles)
 assert wide["lanes"] == 2 * tiles["lanes"] and wide["depth"] <= tiles["depth"], (wide, tiles)
 assert many["least_tiles"] > tiles["least_tiles"], (many, tiles)
 assert get_transfers(faster) < get_transfers(parts) / 2, (parts, faster)
