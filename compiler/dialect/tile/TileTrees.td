@@ -100,8 +100,8 @@ def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
     The operand `input` of `compute`, in scratch: of a contraction, as its micro-kernel reads it, in panels if it is the
     vector operand, else in blocks of rows; of an evaluated compute, transposed to the order of its vectors. Copies of
     all blocks are kept for all tiles of the `kept` innermost dealt axes, where these are several; else each takes the
-    place of the one before. Not `most` 0, they are kept if they have at most `most` elements; those of an axis among the
-    `kept` ones, whose tiles are dealt in groups with so many.
+    place of the one before. With `most`, copies are kept that have at most so many elements in all; those of an axis that
+    is one of these are kept in groups of so many, and tiles are dealt group by group.
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$input, DefaultValuedParameter<"int64_t", "0">:$kept,
                         DefaultValuedParameter<"int64_t", "0">:$most);
