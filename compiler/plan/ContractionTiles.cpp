@@ -23,6 +23,8 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
   tiles.packedType = tiles.sumType = form.elementType;
   tiles.wordSteps = tree.multiply.getWordSteps();
   tiles.streamedRows = tree.multiply.getStreamedRows();
+  tiles.stripPanels = tree.multiply.getStripPanels();
+  tiles.stripDepth = tree.multiply.getStripDepth();
   tiles.prefetchRows = tree.evaluate ? tree.evaluate.getAhead() : 0;
   tiles.mayGroup = tree.columns.has_value();
   tiles.slices = form.slices;
@@ -56,12 +58,16 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
   Expr allRows = (rows + height) * allSteps, allColumns = (columns + width) * allSteps;
   // The transposition packs whole squares, also at the end of k.
   tiles.packedRows = Expr::min(allRows, constant(std::max(tree.keptRows, ofBlock))) + kernel.getLanes() * height;
-  int64_t ofColumns = tiles.mayGroup ? std::max(tree.keptColumns, mostDepth * width) : 0;
+  int64_t ofStrips = tiles.stripPanels * width * std::min(mostDepth, tiles.stripDepth);
+  int64_t ofColumns = tiles.mayGroup ? std::max({tree.keptColumns, mostDepth * width, ofStrips}) : 0;
   tiles.packedColumns = Expr::min(allColumns, constant(ofColumns));
   // Tiles share the space for sums where k is one block.
   int64_t tileWidth = tiles.getTileWidth();
   Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * ((runTiles - 1) * rowsOfBlock * tileWidth);
-  tiles.sums = Expr::min((rows + height) * (columns + width), further + form.slices * ofSums);
+  Expr ofPiece = further + form.slices * ofSums;
+  if (tiles.stripDepth > 0)
+    ofPiece = Expr::max(ofPiece, constant(tiles.stripPanels * height * width));
+  tiles.sums = Expr::min((rows + height) * (columns + width), ofPiece);
   tiles.columnSums = constant(0);
   return tiles;
 }

@@ -57,6 +57,8 @@ struct ContractionTiles {
   /// Steps of k of a packed word, where products are of pairs; rows that read panels in place at most; rows ahead of
   /// which an epilogue prefetches.
   int64_t wordSteps = 1, streamedRows = 0, prefetchRows;
+  /// Panels that a strip of rows is computed for at a time, and the most steps of k of such runs; 0 if there are none.
+  int64_t stripPanels = 1, stripDepth = 0;
   /// The panels of a tile, one of each slice; rows that an epilogue has at least.
   int64_t slices = 1, epilogueRows = 1;
   /// Tiles of a run; elements of rows and columns that may stay packed.

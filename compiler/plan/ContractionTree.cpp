@@ -167,6 +167,8 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
     return refuse("products of pairs need factors that fit 16 bits");
   if (multiply.getStreamedRows() > 0 && !form.getStreamedInput())
     return refuse("columns that are read in place are packed or converted");
+  if (form.slices > 1 && multiply.getStripDepth() > 0)
+    return refuse("strips have panels that are neighbours, but what follows reads slices of columns together");
   if (form.slices > 1 && !form.mayHaveSlices(form.slices, kernel.getWidth()))
     return refuse("what follows reads " + Twine(form.slices) + " slices of columns together, which are no whole panels of " +
                   Twine(kernel.getWidth()));

@@ -375,7 +375,7 @@ LogicalResult TreeReader::readTransposed(PackedAttr node, EvaluateAttr evaluate,
 
 LogicalResult TreeReader::readMultiply(const Leaf &leaf) {
   auto node = cast<MultiplyAttr>(leaf.node);
-  if (node.getWordSteps() > 1 || node.getStreamedRows())
+  if (node.getWordSteps() > 1 || node.getStreamedRows() || node.getStripDepth())
     return refuse("words of several steps, and columns in place, are those of a single contraction");
   ComputeOp compute = form.computes[node.getCompute()];
   std::optional<ContractionForm> contraction = ContractionForm::getOfMatrices(compute);

@@ -210,7 +210,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (construct)
       count("constructed");
     Attribute tiling = tile::tileContraction(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-                                             {keepPacked, pairProducts, streamColumns,
+                                             {keepPacked, pairProducts, streamColumns, strips,
                                               innerProducts && !runsOfStage && form->slices == 1, construct,
                                               variants && !runsOfStage});
     SmallVector<Attribute> tilings = {tiling};
@@ -220,11 +220,16 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     }
     if (llvm::any_of(tilings, llvm::IsaPred<tile::RowsTilingAttr>))
       count("inner_products");
-    if (llvm::any_of(tilings, [](Attribute each) {
-          std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);
-          return contraction && contraction->multiply.getStreamedRows() > 0;
-        }))
+    auto anyMultiplies = [&](llvm::function_ref<bool(tile::MultiplyAttr)> how) {
+      return llvm::any_of(tilings, [&](Attribute each) {
+        std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);
+        return contraction && how(contraction->multiply);
+      });
+    };
+    if (anyMultiplies([](tile::MultiplyAttr multiply) { return multiply.getStreamedRows() > 0; }))
       count("streamed_columns");
+    if (anyMultiplies([](tile::MultiplyAttr multiply) { return multiply.getStripDepth() > 0; }))
+      count("strips");
     if (splitProducts && !runsOfStage)
       if (std::optional<Attribute> split =
               tile::tileSplitProducts(*form, tiling, tile::TypicalRuns(program), device, variants)) {

@@ -1,5 +1,6 @@
 #include "compiler/tile/TileContraction.h"
 
+#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/plan/DotProductLayout.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/ContractionVariants.h"
@@ -145,6 +146,33 @@ static sym::Expr getSize(ContractionForm &form, ContractionExtent extent, int64_
   llvm_unreachable("an extent is a size");
 }
 
+namespace {
+/// The panels of a strip, and the most steps of k with which runs go strip by strip.
+struct Strips {
+  int64_t panels = 1, depth = 0;
+};
+} // namespace
+
+/// A row of a strip is a piece of 1 KiB of memory, from which prefetchers have a page at hand; sums take half of L1 at
+/// most. Panels pass by from L2 for each strip: a quarter of L2 holds them, where one of them alone would take half of
+/// L1. Only where neighbouring columns are neighbours in memory are pieces wide.
+static Strips getStrips(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps, const DeviceRates &rates) {
+  int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8, width = kernel.getWidth();
+  constexpr int64_t pieceBytes = 1024;
+  int64_t ofRow = width * bytes, most = rates.l1Bytes / 2 / (kernel.getRows() * ofRow);
+  int64_t panels = std::min(pieceBytes / ofRow, int64_t(llvm::bit_floor(uint64_t(most))));
+  if (panels < 2)
+    return {};
+  int64_t depth = std::min(rates.l1Bytes / 2, rates.l2Bytes / 4 / panels) / ofRow;
+  sym::Bounds bounds(sym::Interval::size());
+  bool isWide = form.slices == 1 && !form.compute.getResultType(0).getLayout() && form.n.back() + 1 == form.compute.getNumParallel() &&
+                bounds.interval(form.getExtent(form.n)).hi > width;
+  bool isHigh = bounds.interval(form.getExtent(form.m)).hi > kernel.getRows();
+  if (!isWide || !isHigh || bounds.interval(form.getDepth(wordSteps)).lo > depth)
+    return {};
+  return {panels, depth};
+}
+
 /// All but the sizes and the product.
 static ContractionTree getTree(ContractionForm &form, MicroKernelAttr kernel) {
   MLIRContext *context = kernel.getContext();
@@ -183,8 +211,10 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   std::optional<InnerProducts> inner = allowed.innerProducts ? InnerProducts::get(form, device) : std::nullopt;
   SmallVector<ContractionProblem> problems = getContractionProblems(form, kernel, wordSteps, runs, inner);
   ContractionTree tree = getTree(form, kernel);
+  Strips strips = allowed.strips ? getStrips(form, kernel, wordSteps, rates) : Strips();
   tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, wordSteps,
-                                    allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0);
+                                    allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0, strips.panels,
+                                    strips.depth);
   auto getTiling = [&](const ContractionChoice &choice) -> Attribute {
     if (choice.isInner)
       return inner->getTiling(form, device);

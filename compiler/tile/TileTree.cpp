@@ -34,7 +34,7 @@ private:
   }
   Attribute multiply(const ContractionForm &contraction, unsigned columns) {
     return MultiplyAttr::get(builder.getContext(), find(contraction.compute), columns, /*wordSteps=*/1,
-                             /*streamedRows=*/0);
+                             /*streamedRows=*/0, /*stripPanels=*/1, /*stripDepth=*/0);
   }
   void evaluate(Nodes &body, ArrayRef<ComputeOp> evaluated, unsigned lanes, unsigned along) {
     if (evaluated.empty())

@@ -142,6 +142,7 @@ def main():
              Form(apart=True), Form(apart=True, bound="m=520 n=300")]
     check_switch(folder, "stream-columns", "streamed_columns", Form(), (0, 3, 100, 77))
     check_switch(folder, "inner-products", "inner_products", Form(bound="n=1"), (0, 64, 3000, 1))
+    check_switch(folder, "strips", "strips", Form(batch=True, epilogue=True), (2, 150, 24, 1100))
     for form in forms:
         check(form, folder, rounds, choice)
     print(f"{len(forms)} forms at {rounds} sizes each: right")

@@ -28,6 +28,12 @@ void ContractionEmitter::emit() {
   keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, emission.multiply(depthBlocks, depthStep)),
                       emission.getSize(tiles.keptRows));
   groupPanels(rowBlocks);
+  if (tiles.stripDepth > 0) {
+    goesByStrips = conjoin(compare(arith::CmpIPredicate::sgt, rowTotal, emission.getConstant(tiles.streamedRows)),
+                           compare(arith::CmpIPredicate::sle, depthTotal, emission.getConstant(tiles.stripDepth)));
+    goesByStrips =
+        conjoin(goesByStrips, compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1)));
+  }
   begin();
   emission.forTileRuns([&](Value tile) { return emitRun(tile); });
   end();
@@ -121,33 +127,75 @@ void ContractionEmitter::emitPanels(const PackedBlock &at, Value block, Value ro
   Value panelSteps = emission.multiply(select(keepsColumns, depthBlocks, emission.getConstant(1)), depthStep), run;
   if (tiles.columnCopies == Copies::ofRun)
     run = packRun(at, block, emission.multiply(panelSteps, emission.getConstant(width)));
-  emission.forRange(firstPlace, lastPlace, width, [&](Value place) {
-    Panel columns{at, place};
-    columns.first = getColumn(place);
-    columns.count = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, place));
-    auto getPanel = [&]() -> Value {
-      if (tiles.columnCopies == Copies::none)
-        return {};
-      if (run)
-        return emission.add(run, emission.multiply(emission.subtract(place, firstPlace), panelSteps));
-      Value zero = emission.getConstant(0), start = select(keepsColumns, getPanelStart(place, block), zero);
-      emitIf(areColumnsNew(columns), [&] { packColumnsOf(columns, block, start, zero); });
-      return start;
-    };
-    Value sums = tiles.keepsSums ? getSums(place) : Value();
-    multiplyPanel(columns, block, rowsStart, sums, getPanel);
-    if (sums)
-      finishPanel(columns, block);
+  forPieces([&](const Piece &piece) {
+    forPanels(piece, [&](Value place) {
+      Panel columns = getPanel(at, piece, place);
+      auto getCopy = [&]() -> Value {
+        if (tiles.columnCopies == Copies::none)
+          return {};
+        if (run)
+          return emission.add(run, emission.multiply(emission.subtract(place, firstPlace), panelSteps));
+        Value start = getPanelStart(columns, place, block);
+        emitIf(areColumnsNew(columns), [&] { packColumnsOf(columns, block, start, emission.getConstant(0)); });
+        return start;
+      };
+      multiplyPanel(columns, block, rowsStart, piece.sums ? getSums(piece, place) : Value(), getCopy);
+    });
+    if (piece.sums)
+      finishPiece(piece, block);
   });
+}
+
+/// Panel by panel for all rows, or strip by strip: some rows for several panels.
+void ContractionEmitter::forPieces(llvm::function_ref<void(const Piece &piece)> body) {
+  Value zero = emission.getConstant(0), size = emission.getConstant(width);
+  auto getPiece = [&](Value row, Value rowCount, Value first, Value last) {
+    return Piece{row, rowCount, first, last, tiles.keepsSums ? getSums(first) : Value()};
+  };
+  if (!goesByStrips)
+    return emission.forRange(firstPlace, lastPlace, width, [&](Value place) {
+      body(getPiece(zero, rows.count, place, emission.add(place, size)));
+    });
+  Value columns = select(goesByStrips, emission.getConstant(tiles.stripPanels * width), size);
+  Value height = select(goesByStrips, stripRows, emission.maximum(emission.getConstant(1), rows.count));
+  emission.forRange(firstPlace, lastPlace, columns, [&](Value first) {
+    Value last = emission.minimum(emission.add(first, columns), lastPlace);
+    emission.forRange(zero, rows.count, height, [&](Value row) {
+      body(getPiece(row, emission.minimum(height, emission.subtract(rows.count, row)), first, last));
+    });
+  });
+}
+
+/// The panels of a piece, of which only strips have several.
+void ContractionEmitter::forPanels(const Piece &piece, llvm::function_ref<void(Value place)> body) {
+  if (goesByStrips)
+    emission.forRange(piece.firstPlace, piece.lastPlace, width, body);
+  else
+    body(piece.firstPlace);
+}
+
+ContractionEmitter::Panel ContractionEmitter::getPanel(const PackedBlock &at, const Piece &piece, Value place) {
+  Panel columns{at, place, piece};
+  columns.first = getColumn(place);
+  columns.count = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, place));
+  return columns;
 }
 
 /// Packs the first panels of a run, which are new, and returns where they begin.
 Value ContractionEmitter::packRun(PackedBlock columns, Value block, Value pitch) {
-  Value zero = emission.getConstant(0), start = select(keepsColumns, getPanelStart(firstPlace, block), zero);
+  Value zero = emission.getConstant(0), start = select(keepsColumns, getKeptStart(firstPlace, block), zero);
   columns.first = firstPlace;
   columns.count = emission.subtract(emission.minimum(lastPlace, endOfNew), firstPlace);
   emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] { packColumnsOf(columns, block, start, pitch); });
   return start;
+}
+
+/// The first of a run's strips packs its panels.
+Value ContractionEmitter::areColumnsNew(const Panel &columns) {
+  Value areNew = compare(arith::CmpIPredicate::slt, columns.place, endOfNew);
+  if (!goesByStrips)
+    return areNew;
+  return conjoin(areNew, compare(arith::CmpIPredicate::eq, columns.piece.firstRow, emission.getConstant(0)));
 }
 
 Value ContractionEmitter::getColumn(Value place) {
@@ -169,7 +217,7 @@ Value ContractionEmitter::getMostTiles() {
   return select(compare(arith::CmpIPredicate::eq, depthBlocks, one), emission.minimum(most, together), most);
 }
 
-/// With a single block of k, panels whose epilogue follows at once share the space for sums.
+/// With a single block of k, pieces whose epilogue follows at once share the space for sums.
 Value ContractionEmitter::getSums(Value place) {
   Value inRun = emission.multiply(emission.subtract(place, firstPlace), rowStep);
   if (tiles.slices > 1)
@@ -178,7 +226,25 @@ Value ContractionEmitter::getSums(Value place) {
   return select(isOnly, emission.getConstant(0), inRun);
 }
 
-Value ContractionEmitter::getPanelStart(Value place, Value block) {
+Value ContractionEmitter::getSums(const Piece &piece, Value place) {
+  if (!goesByStrips)
+    return piece.sums;
+  return emission.add(piece.sums, emission.multiply(emission.subtract(place, piece.firstPlace), piece.rowCount));
+}
+
+Value ContractionEmitter::getPanelStart(const Panel &current, Value place, Value block) {
+  Value other = emission.getConstant(0);
+  if (goesByStrips) {
+    Value inPiece = emission.multiply(emission.subtract(place, current.piece.firstPlace), current.depth);
+    Value isInside = conjoin(compare(arith::CmpIPredicate::sge, place, current.piece.firstPlace),
+                             compare(arith::CmpIPredicate::slt, place, current.piece.lastPlace));
+    other = select(isInside, inPiece, other);
+  }
+  return select(keepsColumns, getKeptStart(place, block), other);
+}
+
+/// The scratch index of a panel that stays packed.
+Value ContractionEmitter::getKeptStart(Value place, Value block) {
   Value first = emission.multiply(firstOfGroup, emission.getConstant(tiles.slices));
   Value panel = emission.subtract(emission.divide(place, emission.getConstant(width)), first);
   Value number = emission.add(emission.multiply(panel, depthBlocks), block);
@@ -204,13 +270,14 @@ void ContractionEmitter::emitInLastBlock(Value block, llvm::function_ref<void()>
   emitIf(compare(arith::CmpIPredicate::eq, next, depthBlocks), body);
 }
 
-void ContractionEmitter::finishPanel(const Panel &columns, Value block) {
+void ContractionEmitter::finishPiece(const Piece &piece, Value block) {
   emitInLastBlock(block, [&] {
     if (tiles.slices == 1)
-      return emitTileEpilogue(columns.place);
-    Value end = emission.add(columns.place, emission.getConstant(width));
-    emitIf(compare(arith::CmpIPredicate::eq, end, lastPlace), [&] {
-      emission.forRange(firstPlace, lastPlace, tiles.getTileWidth(), [&](Value place) { emitTileEpilogue(place); });
+      return emitPieceEpilogue(piece);
+    emitIf(compare(arith::CmpIPredicate::eq, piece.lastPlace, lastPlace), [&] {
+      emission.forRange(firstPlace, lastPlace, tiles.getTileWidth(), [&](Value place) {
+        emitPieceEpilogue({piece.firstRow, piece.rowCount, place, {}, getSums(place)});
+      });
     });
   });
 }
@@ -237,10 +304,11 @@ void ContractionEmitter::bringEpilogue(const Panel &columns, Value block) {
   Value inTile =
       emission.subtract(columns.place, emission.multiply(emission.divide(columns.place, tileWidth), tileWidth));
   auto bringRows = [&] {
-    SmallVector<LanePoints, 1> at = getEpiloguePoints(columns.first, zero, width, Value());
-    Value count = emission.minimum(rows.count, emission.getConstant(tiles.prefetchRows));
+    SmallVector<LanePoints, 1> at = getEpiloguePoints(columns.first, columns.piece.firstRow, width, Value());
+    Value first = emission.add(rows.first, columns.piece.firstRow);
+    Value count = emission.minimum(columns.piece.rowCount, emission.getConstant(tiles.prefetchRows));
     emission.forRange(zero, count, 1, [&](Value row) {
-      bringEpilogueRow(emission, form.compute, at, Position{points.m, emission.add(rows.first, row)});
+      bringEpilogueRow(emission, form.compute, at, Position{points.m, emission.add(first, row)});
     });
   };
   emitInLastBlock(block, [&] {
@@ -251,28 +319,33 @@ void ContractionEmitter::bringEpilogue(const Panel &columns, Value block) {
   });
 }
 
-void ContractionEmitter::emitTileEpilogue(Value place) {
+void ContractionEmitter::emitPieceEpilogue(const Piece &piece) {
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
-  Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
-  Value ofPanel = emission.multiply(rowStep, emission.getConstant(width));
-  Value first = getColumn(place), sums = getSums(place);
-  Value columns = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, place));
-  emission.forRange(emission.getConstant(0), rows.count, 1, [&](Value row) {
-    Value start = emission.add(sums, emission.multiply(row, emission.getConstant(width)));
-    auto emitLanes = [&](Value column, unsigned lanes, Value mask) {
-      SmallVector<LanePoints, 1> at = getEpiloguePoints(emission.add(first, column), row, lanes, mask);
-      SmallVector<Value, 1> values;
-      Value from = emission.add(start, column);
-      for (int64_t slice = 0; slice < tiles.slices; ++slice) {
-        Value value =
-            vector::LoadOp::create(builder, location, VectorType::get({lanes}, tiles.sumType), accumulators, from);
-        values.push_back(convertWidth(builder, location, correctSums(value, emission.add(first, column)), resultType));
-        from = emission.add(from, ofPanel);
-      }
-      Value ahead = emission.minimum(emission.add(row, emission.getConstant(tiles.prefetchRows)), lastRow);
-      emitEpilogue(emission, form.compute, values, at, Position{points.m, emission.add(rows.first, ahead)});
-    };
-    forPanelColumns(emission, columns, form.getExtent(form.n), tiles.kernel, emitLanes);
+  Value lastRow = emission.subtract(piece.rowCount, emission.getConstant(1));
+  Value ofSlice = emission.multiply(rowStep, emission.getConstant(width));
+  emission.forRange(emission.getConstant(0), piece.rowCount, 1, [&](Value row) {
+    Value ahead = emission.minimum(emission.add(row, emission.getConstant(tiles.prefetchRows)), lastRow);
+    Position aheadRow{points.m, emission.add(rows.first, emission.add(piece.firstRow, ahead))};
+    forPanels(piece, [&](Value place) {
+      Value first = getColumn(place);
+      Value columns = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, place));
+      Value start = emission.add(getSums(piece, place), emission.multiply(row, emission.getConstant(width)));
+      auto emitLanes = [&](Value column, unsigned lanes, Value mask) {
+        SmallVector<LanePoints, 1> at =
+            getEpiloguePoints(emission.add(first, column), emission.add(piece.firstRow, row), lanes, mask);
+        SmallVector<Value, 1> values;
+        Value from = emission.add(start, column);
+        for (int64_t slice = 0; slice < tiles.slices; ++slice) {
+          Value value =
+              vector::LoadOp::create(builder, location, VectorType::get({lanes}, tiles.sumType), accumulators, from);
+          value = correctSums(value, emission.add(first, column));
+          values.push_back(convertWidth(builder, location, value, resultType));
+          from = emission.add(from, ofSlice);
+        }
+        emitEpilogue(emission, form.compute, values, at, aheadRow);
+      };
+      forPanelColumns(emission, columns, form.getExtent(form.n), tiles.kernel, emitLanes);
+    });
   });
 }
 

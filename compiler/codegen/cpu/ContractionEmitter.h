@@ -16,10 +16,16 @@ public:
   void emit();
 
 protected:
-  /// A panel of columns. Its place is that of its first column in the order in which columns are computed: the panels
-  /// of a tile, then the next tile.
+  /// Rows, from `firstRow` of the run's on, and panels whose sums are completed together: panel by panel, each row by
+  /// row, from `sums` of `accumulators` on, null if these are not kept. Places count columns in the order in which they
+  /// are computed: the panels of a tile, then the next tile.
+  struct Piece {
+    mlir::Value firstRow, rowCount, firstPlace, lastPlace, sums;
+  };
+  /// A panel of columns, the place of its first one, and the piece in which it is computed.
   struct Panel : PackedBlock {
     mlir::Value place;
+    Piece piece;
   };
 
   /// Operands are packed with vectors of `lanes` elements.
@@ -50,19 +56,19 @@ protected:
 
   /// The column at a place: that of a panel in its slice.
   mlir::Value getColumn(mlir::Value place);
-  /// Prefetches what the first rows of a tile's epilogue read and write, before the last block of k of its first panel.
+  /// Prefetches what the first rows of an epilogue read and write in a panel, before its last block of k: of a tile of
+  /// slices, before that of its first panel.
   void bringEpilogue(const Panel &columns, mlir::Value block);
   /// The packed numbers of a row or column, of a block of k.
   mlir::Value getPackedStep() { return emission.multiply(depthStep, emission.getConstant(tiles.parts)); }
-  /// The scratch index of a panel that stays packed.
-  mlir::Value getPanelStart(mlir::Value place, mlir::Value block);
+  /// The scratch index of the packed panel at a place, beside a panel that is computed now: among those that stay
+  /// packed, or those of the piece.
+  mlir::Value getPanelStart(const Panel &current, mlir::Value place, mlir::Value block);
   /// The place and the block of k after these: the next panel; else that at the beginning of the run, in the next
   /// block of k; else the first of the next run.
   std::pair<mlir::Value, mlir::Value> getNext(const Panel &columns, mlir::Value block);
   /// Whether this worker still has to pack a panel.
-  mlir::Value areColumnsNew(const Panel &columns) {
-    return compare(mlir::arith::CmpIPredicate::slt, columns.place, endOfNew);
-  }
+  mlir::Value areColumnsNew(const Panel &columns);
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
   mlir::Value toWord(mlir::Value index) {
     return mlir::arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
@@ -95,6 +101,8 @@ protected:
   mlir::Value firstPlace, lastPlace;
   /// Columns at places before it still have to be packed by this worker.
   mlir::Value endOfNew;
+  /// The rows of a strip, of plans with strips: what a micro-kernel computes at once.
+  mlir::Value stripRows;
 
 private:
   void groupPanels(mlir::Value rowBlocks);
@@ -102,15 +110,21 @@ private:
   void emitBlock(mlir::Value block);
   void emitPanels(const PackedBlock &at, mlir::Value block, mlir::Value rowsStart);
   mlir::Value packRun(PackedBlock columns, mlir::Value block, mlir::Value pitch);
-  /// Where the sums of the panel at a place are in `accumulators`.
+  void forPieces(llvm::function_ref<void(const Piece &piece)> body);
+  void forPanels(const Piece &piece, llvm::function_ref<void(mlir::Value place)> body);
+  Panel getPanel(const PackedBlock &at, const Piece &piece, mlir::Value place);
+  mlir::Value getKeptStart(mlir::Value place, mlir::Value block);
+  /// Where the sums of the panel at a place are in `accumulators`, or those of the piece that it begins.
   mlir::Value getSums(mlir::Value place);
-  /// Behind the last block of k, the epilogue of a panel; of slices, that of all tiles, behind the last panel of the
+  /// Where the sums of a panel are.
+  mlir::Value getSums(const Piece &piece, mlir::Value place);
+  /// Behind the last block of k, the epilogue of a piece; of slices, that of all tiles, behind the last panel of the
   /// run.
-  void finishPanel(const Panel &columns, mlir::Value block);
+  void finishPiece(const Piece &piece, mlir::Value block);
   void emitInLastBlock(mlir::Value block, llvm::function_ref<void()> body);
   llvm::SmallVector<LanePoints, 1> getEpiloguePoints(mlir::Value column, mlir::Value row, unsigned lanes,
                                                      mlir::Value mask);
-  void emitTileEpilogue(mlir::Value place);
+  void emitPieceEpilogue(const Piece &piece);
   mlir::Value getStep(mlir::Value total, mlir::Value blocks, int64_t unit);
   mlir::Value getEndOfNew();
 
@@ -118,6 +132,8 @@ private:
   mlir::Value columnTilesOfGroup, tilesOfGroup;
   /// Whether this worker still has to pack the rows of the run.
   mlir::Value rowsAreNew;
+  /// Whether runs are computed strip by strip; null if the plan has no strips.
+  mlir::Value goesByStrips;
 };
 
 /// With micro-kernels that multiply and add vectors, and with those of dot products of words.

@@ -153,7 +153,7 @@ std::pair<Value, Value> DotProductEmitter::getAhead(const Panel &columns, Value 
   positions.push_back({points.k, step});
   Value stored = emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]),
                                      emission.getIndex(linear, positions));
-  Value packed = emission.add(getPanelStart(place, next),
+  Value packed = emission.add(getPanelStart(columns, place, next),
                               emission.multiply(group, emission.getConstant(layout.getGroupElements())));
   Value isNew = areColumnsNew(columns);
   Value bytesOfStep = emission.multiply(emission.getSize(*alongDepth), emission.getConstant(4));

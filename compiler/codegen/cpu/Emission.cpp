@@ -262,8 +262,8 @@ void Emission::forTileRuns(function_ref<Value(Value)> body) {
   builder.setInsertionPointAfter(loop);
 }
 
-void Emission::forRange(Value from, Value to, int64_t step, function_ref<void(Value)> body) {
-  auto loop = scf::ForOp::create(builder, location, from, to, getConstant(step));
+void Emission::forRange(Value from, Value to, Value step, function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(builder, location, from, to, step);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());

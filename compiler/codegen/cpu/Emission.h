@@ -62,7 +62,10 @@ public:
   /// Runs of neighbouring tiles, whose number the body returns: `for (tile = begin; tile < end;) tile += body(tile)`.
   void forTileRuns(llvm::function_ref<mlir::Value(mlir::Value)> body);
   /// `for (i = from; i < to; i += step) body(i)`.
-  void forRange(mlir::Value from, mlir::Value to, int64_t step, llvm::function_ref<void(mlir::Value)> body);
+  void forRange(mlir::Value from, mlir::Value to, int64_t step, llvm::function_ref<void(mlir::Value)> body) {
+    forRange(from, to, getConstant(step), body);
+  }
+  void forRange(mlir::Value from, mlir::Value to, mlir::Value step, llvm::function_ref<void(mlir::Value)> body);
   /// `for (i = from; i < to; ++i) body(the digits of i in the extents)`, for from < to: digits are counted on, without
   /// divisions.
   void forPoints(mlir::Value from, mlir::Value to, llvm::ArrayRef<sym::Expr> extents,

@@ -27,7 +27,7 @@ private:
   void multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
                      llvm::function_ref<Value()> getPanel) override;
   void emitUpdate(PackedBlock columns, Value block, Value rowsStart);
-  Value getDirectOutput(Value column);
+  Value getDirectOutput(Value row, Value column);
   /// The address of a panel's first row, for prefetching, and the bytes from one row to the next.
   struct RowsAhead {
     Value first, pitch;
@@ -89,7 +89,9 @@ Value MultiplyAddEmitter::getMostTiles() {
   return mayUpdate() ? select(updatesRows, emission.getConstant(updatedColumns / width), most) : most;
 }
 
-void MultiplyAddEmitter::beginRun() { height = getBlockHeight(emission, rows.count, tiles.kernel.getRows(), 1); }
+void MultiplyAddEmitter::beginRun() {
+  stripRows = height = getBlockHeight(emission, rows.count, tiles.kernel.getRows(), 1);
+}
 
 void MultiplyAddEmitter::packRowsOf(const PackedBlock &block, Value start) {
   packRows(emission, form, points, block, packedRows, start, height, tiles.kernel.getRows());
@@ -119,13 +121,13 @@ void MultiplyAddEmitter::emitUpdate(PackedBlock columns, Value block, Value rows
   func::CallOp::create(builder, location, updateKernel,
                        ValueRange{toWord(rows.count), toWord(columns.count), toWord(columns.depth),
                                   emission.getPointer(packedRows, rowsStart), right, toWord(pitch),
-                                  getDirectOutput(columns.first), toWord(emission.getSize(*directStride)),
-                                  toWord(block)});
+                                  getDirectOutput(emission.getConstant(0), columns.first),
+                                  toWord(emission.getSize(*directStride)), toWord(block)});
 }
 
-Value MultiplyAddEmitter::getDirectOutput(Value column) {
+Value MultiplyAddEmitter::getDirectOutput(Value row, Value column) {
   Positions positions = points.outer;
-  positions.push_back({points.m, rows.first});
+  positions.push_back({points.m, emission.add(rows.first, row)});
   positions.push_back({points.n, column});
   Expr linear = tile::getLinearIndex(form.compute.getResultType(0),
                                      ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
@@ -134,15 +136,16 @@ Value MultiplyAddEmitter::getDirectOutput(Value column) {
 
 void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
                                        llvm::function_ref<Value()> getPanel) {
-  Value output = sums ? emission.getPointer(accumulators, sums) : getDirectOutput(columns.first);
+  Value output = sums ? emission.getPointer(accumulators, sums) : getDirectOutput(columns.piece.firstRow, columns.first);
   Value stride = sums ? emission.getConstant(width) : emission.getSize(*directStride);
   if (sums)
     bringEpilogue(columns, block);
-  Value left = emission.getPointer(packedRows, rowsStart);
+  Value before = emission.multiply(columns.piece.firstRow, columns.depth);
+  Value left = emission.getPointer(packedRows, emission.add(rowsStart, before));
   auto call = [&](func::FuncOp function, Value panel, const RowsAhead &ahead) {
     func::CallOp::create(builder, location, function,
-                         ValueRange{toWord(rows.count), toWord(height), toWord(columns.count), toWord(columns.depth),
-                                    left, panel, output, toWord(stride), toWord(block), ahead.first,
+                         ValueRange{toWord(columns.piece.rowCount), toWord(height), toWord(columns.count),
+                                    toWord(columns.depth), left, panel, output, toWord(stride), toWord(block), ahead.first,
                                     toWord(ahead.pitch)});
   };
   auto callPacked = [&] {
@@ -186,7 +189,6 @@ MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getStored(const tile::Streamed
 
 /// The next panel's rows in memory. If B is read as columns, the current panel: prefetching it again is free.
 MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getAhead(const Panel &columns, Value current) {
-  Value zero = emission.getConstant(0);
   auto [place, block] = getNext(columns, current);
   Value column = getColumn(place), step = emission.multiply(block, depthStep);
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
@@ -195,7 +197,7 @@ MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getAhead(const Panel &columns,
     return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
                                 getLinear(*packedInput, column, step)),
             packedPitch};
-  Value kept = emission.getPointer(packedColumns, select(keepsColumns, getPanelStart(place, block), zero));
+  Value kept = emission.getPointer(packedColumns, getPanelStart(columns, place, block));
   std::optional<unsigned> read = form.getInput(form.rhs);
   if (!read || form.getWindowTaps())
     return {kept, packedPitch};

@@ -204,12 +204,14 @@ LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t i
 }
 
 LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns, int64_t wordSteps,
-                                   int64_t streamedRows) {
+                                   int64_t streamedRows, int64_t stripPanels, int64_t stripDepth) {
   if (wordSteps != 1 && wordSteps != 2)
     return emitError() << "a word has 1 or 2 steps of k, not " << wordSteps;
   return success(succeeded(verifySize(emitError, "compute", compute, 0)) &&
                  succeeded(verifySize(emitError, "columns", columns, 0)) &&
-                 succeeded(verifySize(emitError, "streamed_rows", streamedRows, 0)));
+                 succeeded(verifySize(emitError, "streamed_rows", streamedRows, 0)) &&
+                 succeeded(verifySize(emitError, "strip_panels", stripPanels)) &&
+                 succeeded(verifySize(emitError, "strip_depth", stripDepth, 0)));
 }
 
 LogicalResult EvaluateAttr::verify(EmitError emitError, ArrayRef<int64_t> computes, int64_t lanes, int64_t along,

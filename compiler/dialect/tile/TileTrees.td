@@ -115,10 +115,13 @@ def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
 
     With `word_steps = 2`, packed words have two steps of k each, for pair products of integers; a step of the micro-kernel
     and of blocks is then a word. Up to `streamed_rows` rows in all read columns in place, from contiguous ones: too few to
-    repay packing.
+    repay packing. Tiles of one block of at most `strip_depth` steps are computed strip by strip, as many rows as a block of
+    the kernel has, for `strip_panels` panels: what such a strip writes is wide pieces of few rows of memory.
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$columns, DefaultValuedParameter<"int64_t", "1">:$word_steps,
-                        DefaultValuedParameter<"int64_t", "0">:$streamed_rows);
+                        DefaultValuedParameter<"int64_t", "0">:$streamed_rows,
+                        DefaultValuedParameter<"int64_t", "1">:$strip_panels,
+                        DefaultValuedParameter<"int64_t", "0">:$strip_depth);
 }
 
 def Tile_EvaluateAttr : Tile_TreeNode<"Evaluate", "evaluate"> {
