@@ -58,3 +58,14 @@ func.func @unknown(%x: !graph.tensor<[n, 4, w], f32>, %k: !graph.tensor<[8, 4, 1
        : !graph.tensor<[n, 4, w], f32>, !graph.tensor<[8, 4, 1], f32>
   return %y : !graph.tensor<[n, 8, p + 2*w - 1], f32>
 }
+
+// Taps that leave gaps: of four residues three have a tap. Each has a window of its own, and none is read for the fourth.
+// CHECK-LABEL: func.func @gaps
+// CHECK-SAME:    tile.counters = {{.*}}residue_classes = 16
+// CHECK-NOT:     tile.compute [n, 8, 2,
+// CHECK:         return
+func.func @gaps(%x: !graph.tensor<[n, 4, h, w], f32>, %k: !graph.tensor<[8, 4, 3, 3], f32>) -> !graph.tensor<[n, 8, 4*h, 4*w], f32> {
+  %y = graph.convolve %x, %k strides [1, 1] dilations [1, 1] operand_dilation [4, 4] low [1, 1] high [4, 4] groups 1
+       : !graph.tensor<[n, 4, h, w], f32>, !graph.tensor<[8, 4, 3, 3], f32>
+  return %y : !graph.tensor<[n, 8, 4*h, 4*w], f32>
+}

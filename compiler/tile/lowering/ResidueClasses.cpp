@@ -58,11 +58,13 @@ std::optional<ResidueClasses> ResidueClasses::get(const ConvolvedDim &dim) {
     return std::nullopt;
   ResidueClasses result;
   result.period = dim.operandDilation / std::gcd(dim.stride, dim.operandDilation);
-  for (int64_t residue = 0; residue < result.period; ++residue) {
-    std::optional<DenseWindow> window = getWindow(dim, result.period, residue, *low, *taps);
-    ResidueClass *before = result.classes.empty() ? nullptr : &result.classes.back();
-    if (!window || !before || !before->window || !join(*before->window, *window))
-      result.classes.push_back({residue, window});
-  }
+  for (int64_t residue = 0; residue < result.period; ++residue)
+    result.classes.push_back({residue, getWindow(dim, result.period, residue, *low, *taps)});
+  // Positions find theirs by their residue: all are one, or each stands alone.
+  ResidueClass all = result.classes.front();
+  if (llvm::all_of(llvm::drop_begin(result.classes), [&](const ResidueClass &next) {
+        return all.window && next.window && join(*all.window, *next.window);
+      }))
+    result.classes = {all};
   return result;
 }
