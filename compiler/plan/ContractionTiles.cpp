@@ -125,7 +125,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
 ContractionTiles ContractionTiles::get(ContractionForm &form, ChoiceAttr tiling) {
   ContractionTiles tiles = get(form, getContractions(tiling).front());
   // No contraction is computed where another kind of tiling is chosen.
-  auto all = llvm::map_to_vector(tiling.getTilings(), [&](Attribute each) {
+  auto all = llvm::map_to_vector<4>(tiling.getTilings(), [&](Attribute each) {
     std::optional<ContractionTree> tree = ContractionTree::get(each);
     return tree ? get(form, *tree) : tiles;
   });

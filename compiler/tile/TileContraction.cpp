@@ -165,7 +165,8 @@ static Strips getStrips(ContractionForm &form, MicroKernelAttr kernel, int64_t w
     return {};
   int64_t depth = std::min(rates.l1Bytes / 2, rates.l2Bytes / 4 / panels) / ofRow;
   sym::Bounds bounds(sym::Interval::size());
-  bool isWide = form.slices == 1 && !form.compute.getResultType(0).getLayout() && form.n.back() + 1 == form.compute.getNumParallel() &&
+  bool isWide = form.slices == 1 && !form.compute.getResultType(0).getLayout() &&
+                form.n.back() + 1 == form.compute.getNumParallel() &&
                 bounds.interval(form.getExtent(form.n)).hi > width;
   bool isHigh = bounds.interval(form.getExtent(form.m)).hi > kernel.getRows();
   if (!isWide || !isHigh || bounds.interval(form.getDepth(wordSteps)).lo > depth)

@@ -104,7 +104,7 @@ public:
     tree.keptRows = shares.keptRows;
     tree.keptColumns = shares.keptColumns;
     tree.multiply = MultiplyAttr::get(&context, /*compute=*/0, ContractionAxis::columns, /*word_steps=*/1,
-                                      /*streamed_rows=*/0);
+                                      /*streamed_rows=*/0, /*strip_panels=*/1, /*strip_depth=*/0);
     // What is built is read again as it was.
     tree = *ContractionTree::get(tree.build());
     EXPECT_EQ(ContractionShares::get(tree), shares);

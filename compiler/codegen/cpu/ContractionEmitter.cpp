@@ -31,8 +31,7 @@ void ContractionEmitter::emit() {
   if (tiles.stripDepth > 0) {
     goesByStrips = conjoin(compare(arith::CmpIPredicate::sgt, rowTotal, emission.getConstant(tiles.streamedRows)),
                            compare(arith::CmpIPredicate::sle, depthTotal, emission.getConstant(tiles.stripDepth)));
-    goesByStrips =
-        conjoin(goesByStrips, compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1)));
+    goesByStrips = conjoin(goesByStrips, compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1)));
   }
   begin();
   emission.forTileRuns([&](Value tile) { return emitRun(tile); });
@@ -153,9 +152,8 @@ void ContractionEmitter::forPieces(llvm::function_ref<void(const Piece &piece)> 
     return Piece{row, rowCount, first, last, tiles.keepsSums ? getSums(first) : Value()};
   };
   if (!goesByStrips)
-    return emission.forRange(firstPlace, lastPlace, width, [&](Value place) {
-      body(getPiece(zero, rows.count, place, emission.add(place, size)));
-    });
+    return emission.forRange(firstPlace, lastPlace, width,
+                             [&](Value place) { body(getPiece(zero, rows.count, place, emission.add(place, size))); });
   Value columns = select(goesByStrips, emission.getConstant(tiles.stripPanels * width), size);
   Value height = select(goesByStrips, stripRows, emission.maximum(emission.getConstant(1), rows.count));
   emission.forRange(firstPlace, lastPlace, columns, [&](Value first) {

@@ -136,7 +136,8 @@ Value MultiplyAddEmitter::getDirectOutput(Value row, Value column) {
 
 void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
                                        llvm::function_ref<Value()> getPanel) {
-  Value output = sums ? emission.getPointer(accumulators, sums) : getDirectOutput(columns.piece.firstRow, columns.first);
+  Value output =
+      sums ? emission.getPointer(accumulators, sums) : getDirectOutput(columns.piece.firstRow, columns.first);
   Value stride = sums ? emission.getConstant(width) : emission.getSize(*directStride);
   if (sums)
     bringEpilogue(columns, block);
@@ -145,8 +146,8 @@ void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value block, Value 
   auto call = [&](func::FuncOp function, Value panel, const RowsAhead &ahead) {
     func::CallOp::create(builder, location, function,
                          ValueRange{toWord(columns.piece.rowCount), toWord(height), toWord(columns.count),
-                                    toWord(columns.depth), left, panel, output, toWord(stride), toWord(block), ahead.first,
-                                    toWord(ahead.pitch)});
+                                    toWord(columns.depth), left, panel, output, toWord(stride), toWord(block),
+                                    ahead.first, toWord(ahead.pitch)});
   };
   auto callPacked = [&] {
     Value panel = getPanel();
