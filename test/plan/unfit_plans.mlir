@@ -319,10 +319,10 @@ tile.program @blocks_of_one_loop symbols [s0, s1](%x: !x) -> (!y) attributes {pl
 !y = !graph.tensor<[9, 3, 3], f32>
 #plan = #tile.plan<#tile.rows<row_loops = 3, rows = 1, run_loops = [3], lanes = [16], accumulators = [1], block_rows = 3, block_columns = 3, packed = 0>,
                    tiles = 1, scratch = 0, reads = [unit, unit], writes = [unit]>
-// expected-error @+1 {{an operand is copied with its border that is no f32, or whose elements are not neighbours along the sum}}
-tile.program @strided_picture symbols [s0](%x: !x, %g: !g) -> (!y) attributes {plan = #plan} {
+// expected-error @+1 {{an operand is copied with its border that is no f32, or whose elements are not in a row along the sum}}
+tile.program @picture_across symbols [s0](%x: !x, %g: !g) -> (!y) attributes {plan = #plan} {
   %0 = tile.compute [9, 3, 3, s0, 10, 10] [parallel, parallel, parallel, reduction, reduction, reduction]
-       ins(%x : affine_map<(d0, d1, d2, d3, d4, d5) -> (d3, d0, d1 + d4 * 2 - 1, d2 + d5 * 2 - 1)>,
+       ins(%x : affine_map<(d0, d1, d2, d3, d4, d5) -> (d3, d0, d2 + d5 * 2 - 1, d1 + d4 * 2 - 1)>,
            %g : affine_map<(d0, d1, d2, d3, d4, d5) -> (d3, d0, d4, d5)>) fill [0.0 : f32, unit] init [0.0 : f32] {
   ^bb0(%a: f32, %b: f32, %sum: f32):
     %p = arith.mulf %a, %b : f32

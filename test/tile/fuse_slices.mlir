@@ -19,7 +19,7 @@
 // OFF-LABEL:   func.func @gates
 // OFF-SAME:      tile.counters = {epilogues = 1 : i64, groups = 2 : i64, maps = 1 : i64}
 // PLAN:        tile.program @p0 symbols [s0, s1](%arg0: !graph.tensor<[s0, s1], f32>, %arg1: !graph.tensor<[s1, 96], f32>
-// PLAN-SAME:     -> (!graph.tensor<[s0, 32], f32>, !graph.tensor<[s0, 32], f32>) attributes {plan = #tile.plan<#tile.contraction<
+// PLAN-SAME:     -> (!graph.tensor<[s0, 32], f32>, !graph.tensor<[s0, 32], f32>) attributes {plan = #tile.plan<#tile.tree<
 // Slices that are no whole panels stay apart.
 // WIDE-LABEL:  func.func @gates
 // WIDE-SAME:     tile.counters = {epilogues = 1 : i64, groups = 2 : i64, maps = 1 : i64}
