@@ -53,6 +53,14 @@ Expr DataSizes::get(mlir::Value sizes, int64_t element) {
         bool isInteger = isa<mlir::IntegerType>(from) && !from.isInteger(1);
         return before && isInteger ? get(cast.getOperand(), element) : bind(sizes, element);
       })
+      .Case([&](graph::BinaryOp binary) {
+        // Sizes whose difference is known have one symbol.
+        bool isAddition = binary.getKind() == graph::BinaryKind::add &&
+                          isa_and_nonnull<graph::ConstantOp, graph::SizesOp>(binary.getRhs().getDefiningOp());
+        Expr added = isAddition ? get(binary.getRhs(), element) : Expr();
+        return added && builder.bounds().interval(added).lo >= 0 ? get(binary.getLhs(), element) + added
+                                                                 : bind(sizes, element);
+      })
       .Case([&](graph::TransposeOp transpose) {
         SmallVector<int64_t> from(place.size());
         for (auto [axis, source] : enumerate(transpose.getPermutation()))

@@ -94,8 +94,15 @@ std::optional<Shape> Node::sizesInput(int64_t index) {
 
 std::optional<Shape> Node::extentsInput(int64_t index) {
   Tensor tensor = input(index);
-  std::optional<int64_t> count = tensor && tensor.rank() == 1 ? tensor.extent(0) : std::nullopt;
-  if (!count || !tensor.isInteger() || tensor.content())
+  if (!tensor || tensor.rank() != 1 || !tensor.isInteger() || tensor.content())
+    return sizesInput(index);
+  std::optional<int64_t> count = tensor.extent(0);
+  // One element at most, such as a slice with a computed bound takes, is one.
+  if (!count && graph.bounds().interval(tensor.shape()[0]).hi == 1) {
+    count = 1;
+    tensor = reshape(tensor, {graph.size(1)});
+  }
+  if (!count)
     return sizesInput(index);
   Shape sizes;
   for (int64_t element = 0; element < *count && !graph.stopped(); ++element)

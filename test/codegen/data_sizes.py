@@ -6,7 +6,7 @@ two; a negative size ends the run with a message that names the node. And within
 
 Sizes that must be equal and are known only then are compared: a mismatch ends the run with a message that names the node and
 both sizes, before anything reads or writes what is beside a buffer. So are those within branches and loops, each time that
-these run.
+these run. Bags of rows are summed from one offset to the next, in a loop.
 """
 
 import pathlib
@@ -231,6 +231,41 @@ def check_regions(folder, threads):
         model.run(inputs)
 
 
+def make_bags(path):
+    """y [b, 3]: the sums of rows of x [n, 3] from each of the ascending `offsets` [b] up to the next one, as PyTorch writes bags
+    of embeddings: a carried number says where a slice of one element begins, that element where a slice of rows does."""
+    value = helper.make_tensor_value_info
+    none = helper.make_graph([node("Identity", ["zeros"], ["nothing"])], "none", [], [value("nothing", FLOAT, [3])])
+    rows = helper.make_graph([node("Slice", ["x", "start", "end"], ["rows"]), node("ReduceSum", ["rows", "zero"], ["sum"], keepdims=0)],
+                             "rows", [], [value("sum", FLOAT, None)])
+    body = helper.make_graph(
+        [node("Reshape", ["k", "flat"], ["first"]), node("Add", ["first", "one"], ["second"]),
+         node("Add", ["first", "two"], ["third"]), node("Slice", ["all", "first", "second"], ["start"]),
+         node("Slice", ["all", "second", "third"], ["end"]), node("Equal", ["start", "end"], ["are_none"]),
+         node("If", ["are_none"], ["bag"], then_branch=none, else_branch=rows),
+         node("Add", ["k", "step"], ["next"]), node("Less", ["next", "count"], ["going"])],
+        "body", [value("i", INT64, []), value("c", onnx.TensorProto.BOOL, []), value("k", INT64, [])],
+        [value("going", onnx.TensorProto.BOOL, []), value("next", INT64, []), value("bag", FLOAT, None)])
+    save(path, [node("Shape", ["x"], ["length"], end=1), node("Concat", ["offsets", "length"], ["all"], axis=0),
+                node("Size", ["offsets"], ["count"]), node("Less", ["begin", "count"], ["any"]),
+                node("Loop", ["", "any", "begin"], ["last", "y"], body=body)],
+         [("x", FLOAT, ["n", 3]), ("offsets", INT64, ["b"])], [("y", FLOAT, ["b", 3])],
+         [constant(name, values, np.int64) for name, values in
+          {"zero": [0], "one": [1], "two": [2], "flat": [-1], "begin": 0, "step": 1}.items()] + [constant("zeros", np.zeros(3))])
+
+
+def check_bags(folder, threads):
+    model = freestone_runtime.Model(folder / "bags.stone", threads)
+    random = np.random.default_rng(7)
+    for length, count in ((0, 1), (1, 1), (9, 4), (300, 40), (5, 0)):
+        x = random.standard_normal((length, 3), np.float32)
+        offsets = np.sort(np.append(random.integers(0, length + 1, max(count - 1, 0)), [0] * (count > 0)))
+        (y,) = model.run({"x": x, "offsets": offsets})
+        ends = np.append(offsets, length)[1:] if count else offsets
+        right = np.array([x[start:end].sum(0) for start, end in zip(offsets, ends, strict=True)], np.float32).reshape(count, 3)
+        np.testing.assert_allclose(y, right, rtol=1e-5, atol=1e-5, err_msg=f"{length} {count}")
+
+
 def refuse(model, inputs, *texts):
     try:
         model.run(inputs)
@@ -271,8 +306,11 @@ def main():
     freestone_runtime.compile_model(folder / "loop.onnx", folder / "loop.stone")
     make_regions(folder / "regions.onnx")
     freestone_runtime.compile_model(folder / "regions.onnx", folder / "regions.stone")
+    make_bags(folder / "bags.onnx")
+    freestone_runtime.compile_model(folder / "bags.onnx", folder / "bags.stone")
     random = np.random.default_rng(0)
     for threads in (1, 2):
+        check_bags(folder, threads)
         check_regions(folder, threads)
         check_loop(folder, threads)
         check_matched(folder, threads)
