@@ -53,7 +53,6 @@ struct Group {
 /// Decides which computes to fuse, by union of groups along edges.
 class Fuser {
 public:
-  /// Fuses edges of the `wanted` kinds.
   /// Fuses edges of the `wanted` kinds; epilogues of slices of columns that are whole panels of `sliceUnit` columns, if
   /// it is not 0.
   Fuser(func::FuncOp function, const RowLengths &lengths, std::array<bool, edgeKinds> wanted, int64_t sliceUnit);
