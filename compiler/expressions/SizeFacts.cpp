@@ -159,19 +159,22 @@ bool SizeFacts::isDefinedAs(Expr symbol, Expr definition) const {
   return found != declared.end() && found->second.definition == definition;
 }
 
+bool SizeFacts::isAsserted(Expr lhs, Expr rhs) const {
+  return llvm::any_of(asserted, [&](const Assertion &other) {
+    return (other.lhs == lhs && other.rhs == rhs) || (other.lhs == rhs && other.rhs == lhs);
+  });
+}
+
 bool SizeFacts::areEqual(Expr lhs, Expr rhs) const {
   lhs = simplify(lhs);
   rhs = simplify(rhs);
-  auto isAsserted = [&](const Assertion &other) {
-    return (other.lhs == lhs && other.rhs == rhs) || (other.lhs == rhs && other.rhs == lhs);
-  };
-  return lhs == rhs || isDefinedAs(lhs, rhs) || isDefinedAs(rhs, lhs) || llvm::any_of(asserted, isAsserted);
+  return lhs == rhs || isDefinedAs(lhs, rhs) || isDefinedAs(rhs, lhs) || isAsserted(lhs, rhs);
 }
 
 SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
   lhs = simplify(lhs);
   rhs = simplify(rhs);
-  if (areEqual(lhs, rhs))
+  if (lhs == rhs || isDefinedAs(lhs, rhs) || isDefinedAs(rhs, lhs))
     return {};
   if (isSmall(lhs - rhs) && known.provablyDistinct(lhs, rhs))
     return {Outcome::Contradiction, {}, {}};
@@ -186,7 +189,8 @@ SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
   for (auto [symbol, replacement] : {std::pair(rhs, lhs), std::pair(lhs, rhs)})
     if (order(symbol) >= 0 && mayReplace(*this, *symbol.asSymbol(), replacement))
       return {Outcome::Substitute, symbol.asSymbol()->str(), replacement};
-  asserted.push_back({lhs, rhs, text.str()});
+  if (!isAsserted(lhs, rhs))
+    asserted.push_back({lhs, rhs, text.str()});
   return {Outcome::Assert, {}, {}};
 }
 

@@ -114,6 +114,7 @@ public:
 
 private:
   bool isDefinedAs(Expr symbol, Expr definition) const;
+  bool isAsserted(Expr lhs, Expr rhs) const;
 
   mlir::MLIRContext *context;
   Symbols declared;
