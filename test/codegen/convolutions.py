@@ -242,6 +242,35 @@ def check_depthwise_gradient(folder, channels, images, size, taps, stride, targe
             assert np.abs(actual - expected).max() < 4e-6 * np.abs(expected).max(), (channels, size, taps, stride, target)
 
 
+# Taps and the stride of transposed convolutions, as gradients of pictures are: some results are of no tap, or of fewer.
+TRANSPOSED = [(1, 3), (2, 3), (2, 5), (3, 4), (5, 2)]
+
+
+def check_transposed(folder, taps, stride, target):
+    """Results at distances of a stride, beside sums in fp64."""
+    draws = np.random.default_rng(taps)
+    border, rest = taps // 2, stride - 1
+    w = draws.standard_normal((3, 5, taps, taps), dtype=np.float32)
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    transposed = helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[stride] * 2, pads=[border] * 4, output_padding=[rest] * 2)
+    graph = helper.make_graph([transposed], "transposed", [value("x", ("b", 3, "h", "v"))], [value("y", None)], [numpy_helper.from_array(w, "w")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), folder / "m.onnx")
+    freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--target", target)
+    for workers in WORKERS:
+        model = freestone_runtime.Model(folder / "m.stone", workers)
+        for images, *size in ((1, 1, 1), (2, 4, 7), (1, 9, 2)):
+            x = draws.standard_normal((images, 3, *size), dtype=np.float32)
+            whole = np.zeros((images, 5, *((places - 1) * stride + taps + rest for places in size)))
+            for row, column in np.ndindex(taps, taps):
+                at = [slice(tap, tap + (places - 1) * stride + 1, stride) for tap, places in zip((row, column), size, strict=True)]
+                whole[:, :, at[0], at[1]] += np.einsum("bcij,co->boij", x.astype(np.float64), w[:, :, row, column])
+            expected = whole[:, :, border : whole.shape[2] - border, border : whole.shape[3] - border]
+            (actual,) = model.run({"x": x})
+            assert actual.shape == expected.shape, (actual.shape, expected.shape, taps, stride)
+            assert np.abs(actual - expected).max() < 4e-6 * np.abs(expected).max(), (taps, stride, size, workers, target)
+        model.close()
+
+
 def main():
     folder, count, seed = pathlib.Path(sys.argv[1]), int((sys.argv[2:] or [12])[0]), int((sys.argv[3:] or [1])[0])
     folder.mkdir(parents=True, exist_ok=True)
@@ -256,6 +285,8 @@ def main():
             check_gradient(folder, *gradient, target)
         for gradient in DEPTHWISE:
             check_depthwise_gradient(folder, *gradient, target)
+        for transposed in TRANSPOSED:
+            check_transposed(folder, *transposed, target)
         for case, sizes in BY_HAND:
             check(folder, case, sizes, 1, target)
     for number in range(seed, seed + count):
