@@ -107,10 +107,14 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, DotProductTilingAt
 
   // All blocks of k but the last are full; an empty sum has one group of zeros.
   Expr allSteps = depth + Expr::min(depth + tiles.depthUnit, constant(tiling.getDepth()));
-  tiles.packedRows = Expr::min((rows + unit) * allSteps, tiles.keptRows) * tiles.parts;
-  int64_t ofRun = tiling.getColumns() * tiling.getDepth();
-  tiles.packedColumns =
-      Expr::min((columns + unit) * allSteps, constant(std::max(ofRun, tiling.getKeptColumns()))) * tiles.parts;
+  Expr rowsOfBlock = Expr::min(rows + unit, constant(llvm::alignTo(tiling.getRows(), unit)));
+  tiles.packedRows = Expr::min(rowsOfBlock * allSteps, tiles.keptRows) * tiles.parts;
+  int64_t columnsAtOnce = tiles.columnCopies == Copies::ofPanel ? tiles.kernel.getWidth() : tiling.getColumns();
+  Expr allColumns = (columns + unit) * allSteps;
+  Expr ofRun = Expr::min(allColumns, constant(columnsAtOnce * tiling.getDepth()));
+  // Columns stay packed for the row blocks that follow.
+  Expr ofKept = Expr::min(tiles.rowBlocks - 1, constant(1)) * Expr::min(allColumns, tiles.keptColumns);
+  tiles.packedColumns = Expr::max(ofRun, ofKept) * tiles.parts;
   if (arePacked)
     tiles.packedColumns = constant(0);
   // Tiles share the space for sums where k is one block.

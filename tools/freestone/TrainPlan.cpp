@@ -123,7 +123,8 @@ std::optional<MemoryPlan> planMemory(const Artifact &artifact, const train::Step
         size = known->second;
       bytes *= size.value_or(axis == 0 ? question.batch : 1);
     }
-    plan.data += question.batchesInMemory * bytes;
+    // An evaluation has a loader of its own.
+    plan.data += (question.evaluates ? 2 : 1) * question.batchesInMemory * bytes;
   }
   return plan;
 }
