@@ -138,7 +138,8 @@ SmallVector<Value> EvaluationEmitter::emitRuns(unsigned pass, Value count, Value
   Value to = emission.minimum(emission.add(from, emission.getConstant(rowsOfRun)), count);
   SmallVector<Value> neutral, next;
   forReductions(pass, [&](Vector &, tile::ComputeOp compute) {
-    for (const tile::Combiner &combiner : *tile::getCombiners(compute))
+    auto combiners = *tile::getCombiners(compute);
+    for (const tile::Combiner &combiner : combiners)
       neutral.push_back(getLaneConstant(emission, combiner.neutral, lanes));
   });
   SmallVector<Value> reduced = emitRows(pass, from, to, neutral);
