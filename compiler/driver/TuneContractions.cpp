@@ -190,7 +190,7 @@ void Tuner::tune(tile::ProgramOp program) {
   SmallVector<Attribute> tilings = variants ? variants.getTilings() : SmallVector<Attribute>{tiling};
   int64_t replaced = 0;
   for (auto [number, each] : llvm::enumerate(tilings))
-    if (tile::ContractionTree::get(each)) {
+    if (tile::ContractionTree::getMultiplyAdds(each)) {
       TreeTilingAttr chosen = cast<TreeTilingAttr>(each);
       each = tune(program, *form, number, chosen);
       replaced += each != chosen;

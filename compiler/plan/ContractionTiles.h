@@ -2,7 +2,6 @@
 #define FREESTONE_COMPILER_PLAN_CONTRACTIONTILES_H
 
 #include "compiler/plan/ContractionTree.h"
-#include "compiler/plan/DotProductLayout.h"
 
 namespace freestone::tile {
 
@@ -86,13 +85,16 @@ struct ContractionTiles {
   sym::Expr packedRows, packedColumns, sums, columnSums;
 
   static ContractionTiles get(ContractionForm &form, const ContractionTree &tree);
-  static ContractionTiles get(ContractionForm &form, DotProductTilingAttr tiling);
   /// Of the contractions among variants, which share their code.
   static ContractionTiles get(ContractionForm &form, ChoiceAttr tiling);
   /// Columns of a tile.
   int64_t getTileWidth() const { return slices * kernel.getWidth(); }
   /// Bytes of scratch of a worker.
   sym::Expr getScratch() const;
+
+private:
+  /// Bounds of what blocks of about equal size take, of extents.
+  void setScratch(const ContractionTree &tree, sym::Expr rows, sym::Expr columns, sym::Expr depth);
 };
 
 } // namespace freestone::tile

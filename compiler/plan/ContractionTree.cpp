@@ -10,9 +10,8 @@ namespace {
 /// Reads a tree from its root down.
 class Reader {
 public:
-  Reader(TreeTilingAttr tiling, std::string &why) : nodes(tiling.getBody().getValue()), why(why) {
-    tree.kernel = tiling.getKernel();
-  }
+  Reader(TreeTilingAttr tiling, std::string &why)
+      : tree(tiling.getKernel()), nodes(tiling.getBody().getValue()), why(why) {}
 
   LogicalResult read();
 
@@ -40,6 +39,8 @@ private:
     return blocks;
   }
   LogicalResult readDealt();
+  LogicalResult readRows(BlocksAttr rows);
+  LogicalResult readColumns();
   LogicalResult readKept(PackedAttr node, int64_t axes, int64_t &elements);
 
   ArrayRef<Attribute> nodes;
@@ -54,13 +55,25 @@ LogicalResult Reader::readDealt() {
   if (outer && (!outer.getStep().isConstant(1) || outer.getShare() || outer.getTogether() > 1))
     return refuse("outer points are dealt one by one");
   BlocksAttr rows = enter(ContractionAxis::rows, /*isDealt=*/true);
-  if (!rows || !rows.getShare() || !rows.getStep().isConstant(tree.kernel.getRows()) || rows.getTogether() > 1)
-    return refuse("rows are dealt first, in a share of steps of the micro-kernel's " + Twine(tree.kernel.getRows()));
-  tree.share = rows.getShare();
+  if (!rows || failed(readRows(rows)))
+    return rows ? failure() : refuse("rows are dealt first");
   BlocksAttr columns = enter(ContractionAxis::columns, /*isDealt=*/true);
   if (!columns || columns.getShare() || !columns.getStep().isConstant(tree.kernel.getWidth()))
     return refuse("columns are dealt within rows, panel by panel of " + Twine(tree.kernel.getWidth()));
   tree.panels = columns.getTogether();
+  return success();
+}
+
+LogicalResult Reader::readRows(BlocksAttr rows) {
+  int64_t height = tree.kernel.getRows();
+  tree.share = rows.getShare();
+  tree.mostRows = rows.getStep().asConstant().value_or(0);
+  if (rows.getTogether() > 1)
+    return refuse("tiles that are together have the same rows");
+  if (tree.dotProducts && (tree.share || !tree.mostRows || rows.getUnit() != height))
+    return refuse("rows of dot products are dealt in blocks of whole units of " + Twine(height));
+  if (!tree.dotProducts && (!tree.share || tree.mostRows != height || rows.getUnit() != 1))
+    return refuse("rows are dealt in a share of steps of the micro-kernel's " + Twine(height));
   return success();
 }
 
@@ -71,6 +84,17 @@ LogicalResult Reader::readKept(PackedAttr node, int64_t axes, int64_t &elements)
     return refuse("operand " + Twine(node.getInput()) + " of compute 0 is kept for " + Twine(axes) +
                   " dealt axes, up to a number of elements");
   return success();
+}
+
+LogicalResult Reader::readColumns() {
+  auto columns = take<PackedAttr>();
+  if (!columns)
+    return success();
+  if (tree.columns)
+    return refuse("columns are packed twice");
+  tree.columns = columns.getInput();
+  tree.keepsWhole = columns.getWhole();
+  return readKept(columns, 2, tree.keptColumns);
 }
 
 LogicalResult Reader::read() {
@@ -85,14 +109,14 @@ LogicalResult Reader::read() {
   if (!rows || failed(readKept(rows, 1, tree.keptRows)))
     return rows ? failure() : refuse("a block of steps begins with packed rows");
   tree.rows = rows.getInput();
+  if (failed(readColumns()))
+    return failure();
+  tree.packsRuns = tree.columns.has_value();
   BlocksAttr panels = enter(ContractionAxis::columns, /*isDealt=*/false);
   if (!panels || !panels.getStep().isConstant(tree.kernel.getWidth()) || panels.getUnit() != 1)
-    return refuse("behind packed rows, columns are computed panel by panel of " + Twine(tree.kernel.getWidth()));
-  if (auto columns = take<PackedAttr>()) {
-    tree.columns = columns.getInput();
-    if (failed(readKept(columns, 2, tree.keptColumns)))
-      return failure();
-  }
+    return refuse("behind what is packed, columns are computed panel by panel of " + Twine(tree.kernel.getWidth()));
+  if (failed(readColumns()))
+    return failure();
   tree.multiply = take<MultiplyAttr>();
   if (!tree.multiply || tree.multiply.getCompute() != 0 || tree.multiply.getColumns() != ContractionAxis::columns)
     return refuse("compute 0 is multiplied panel by panel, with vectors along columns");
@@ -119,35 +143,90 @@ std::optional<ContractionTree> ContractionTree::get(Attribute tiling) {
   return failed(read) ? std::nullopt : std::optional(*read);
 }
 
+std::optional<ContractionTree> ContractionTree::getMultiplyAdds(Attribute tiling) {
+  std::optional<ContractionTree> tree = get(tiling);
+  return tree && !tree->dotProducts ? tree : std::nullopt;
+}
+
+ContractionTree::ContractionTree(Attribute attribute) : dotProducts(dyn_cast<DotProductKernelAttr>(attribute)) {
+  kernel = dotProducts ? DotProductLayout::getBlock(attribute.getContext()) : cast<MicroKernelAttr>(attribute);
+}
+
+bool ContractionTree::areColumnsStored(ContractionForm &form) const {
+  return dotProducts ? dotProducts.getParts() > 1 && form.getParts()
+                     : form.getPackedInput(kernel.getWidth()).has_value();
+}
+
+ContractionTree ContractionTree::of(ContractionForm &form, Attribute kernel, int64_t ahead) {
+  ContractionTree tree(kernel);
+  tree.hasOuter = !form.outer.empty();
+  tree.rows = *form.getInput(form.lhs);
+  if (!tree.areColumnsStored(form))
+    tree.columns = form.getInput(form.rhs);
+  if (!tree.dotProducts && form.getDirectStride(tree.kernel.getWidth()))
+    return tree;
+  // Outside of programs, sizes alone are asked for.
+  auto program = form.compute->getParentOfType<ProgramOp>();
+  int64_t computes = program ? program.getComputes().size() : 1;
+  tree.evaluate = EvaluateAttr::get(kernel.getContext(), llvm::to_vector(llvm::seq<int64_t>(1, computes)),
+                                    ContractionAxis::columns, ContractionAxis::rows, ahead);
+  return tree;
+}
+
 TreeTilingAttr ContractionTree::build() const {
   MLIRContext *context = kernel.getContext();
   Builder builder(context);
   auto constant = [&](int64_t value) { return Expr::constant(context, value); };
-  auto pack = [&](int64_t input, int64_t axes, int64_t most) {
-    return PackedAttr::get(context, /*compute=*/0, input, most ? axes : 0, most);
+  auto pack = [&](int64_t input, int64_t axes, int64_t most, bool whole) {
+    return PackedAttr::get(context, /*compute=*/0, input, most ? axes : 0, most, most && whole);
   };
-  auto deal = [&](unsigned axis, int64_t step, ShareAttr share, int64_t together, ArrayRef<Attribute> body) {
-    return BlocksAttr::get(context, axis, constant(step), /*unit=*/1, /*dealt=*/true, together, share,
-                           builder.getArrayAttr(body), /*maskedBy=*/-1);
+  auto deal = [&](unsigned axis, int64_t step, int64_t unit, int64_t together, Attribute body) {
+    return BlocksAttr::get(context, axis, constant(step), unit, /*dealt=*/true, together,
+                           axis == ContractionAxis::rows ? share : ShareAttr(), builder.getArrayAttr(body),
+                           /*maskedBy=*/-1);
   };
   auto divide = [&](unsigned axis, int64_t step, int64_t unit, ArrayRef<Attribute> body) {
     return BlocksAttr::get(context, axis, constant(step), unit, /*dealt=*/false, /*together=*/1, ShareAttr(),
                            builder.getArrayAttr(body), /*maskedBy=*/-1);
   };
-  SmallVector<Attribute> panel;
+  SmallVector<Attribute> block = {pack(rows, 1, keptRows, /*whole=*/false)}, panel;
   if (columns)
-    panel.push_back(pack(*columns, 2, keptColumns));
+    (packsRuns ? block : panel).push_back(pack(*columns, 2, keptColumns, keepsWhole));
   panel.push_back(multiply);
   if (evaluate)
     panel.push_back(evaluate);
   int64_t width = kernel.getWidth();
-  Attribute block = divide(ContractionAxis::columns, width, /*unit=*/1, panel);
-  Attribute tile = divide(ContractionAxis::steps, depth, depthUnit, {pack(rows, 1, keptRows), block});
-  Attribute dealt = deal(ContractionAxis::columns, width, ShareAttr(), panels, tile);
-  dealt = deal(ContractionAxis::rows, kernel.getRows(), share, /*together=*/1, dealt);
+  block.push_back(divide(ContractionAxis::columns, width, /*unit=*/1, panel));
+  Attribute tile = divide(ContractionAxis::steps, depth, depthUnit, block);
+  Attribute dealt = deal(ContractionAxis::columns, width, /*unit=*/1, panels, tile);
+  dealt = deal(ContractionAxis::rows, share ? kernel.getRows() : mostRows, getRowUnit(), /*together=*/1, dealt);
   if (hasOuter)
-    dealt = deal(ContractionAxis::outer, /*step=*/1, ShareAttr(), /*together=*/1, dealt);
-  return TreeTilingAttr::get(context, kernel, builder.getArrayAttr(dealt));
+    dealt = deal(ContractionAxis::outer, /*step=*/1, /*unit=*/1, /*together=*/1, dealt);
+  Attribute used = dotProducts ? Attribute(dotProducts) : Attribute(kernel);
+  return TreeTilingAttr::get(context, used, builder.getArrayAttr(dealt));
+}
+
+LogicalResult ContractionTree::verifyDotProducts(ContractionForm &form, std::string &why) const {
+  auto refuse = [&](const Twine &reason) {
+    why = reason.str();
+    return failure();
+  };
+  bool isSplit = dotProducts.getParts() > 1;
+  if (!DotProductLayout::getFactors(form, dotProducts))
+    return refuse(isSplit ? "it has no factors of f32 that can be split"
+                          : "it has no factors of bf16 or 8-bit integers");
+  int64_t group = DotProductLayout::get(form, dotProducts).getStepsOfGroup();
+  if (depthUnit != group)
+    return refuse("dot products are summed in groups of " + Twine(group) + " steps, not in blocks of whole units of " +
+                  Twine(depthUnit));
+  if (multiply.getWordSteps() > 1 || multiply.getStreamedRows() > 0 || multiply.getStripDepth() > 0)
+    return refuse("dot products have words of their own, packed columns, and no strips");
+  if (columns && packsRuns == isSplit)
+    return refuse(isSplit ? "columns that are split are packed panel by panel"
+                          : "columns of words are packed before the panels of a run are computed");
+  if (columns && keptColumns && !keepsWhole)
+    return refuse("columns of dot products are kept whole");
+  return evaluate ? success() : refuse("sums of dot products are evaluated");
 }
 
 LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, std::string &why) const {
@@ -155,12 +234,16 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
     why = reason.str();
     return failure();
   };
+  if (dotProducts && failed(verifyDotProducts(form, why)))
+    return failure();
+  if (!dotProducts && packsRuns)
+    return refuse("columns that are multiplied and added are packed panel by panel");
   if (hasOuter == form.outer.empty())
     return refuse(hasOuter ? "it deals outer points, of which there are none" : "outer points are not dealt");
   if (rows != *form.getInput(form.lhs) || (columns && *columns != *form.getInput(form.rhs)))
     return refuse("operand " + Twine(*form.getInput(form.lhs)) + " has the rows, operand " +
                   Twine(*form.getInput(form.rhs)) + " the columns");
-  if (columns.has_value() == form.getPackedInput(kernel.getWidth()).has_value())
+  if (columns.has_value() == areColumnsStored(form))
     return refuse(columns ? "columns that are stored in panels are packed again"
                           : "columns that are not stored in panels are not packed");
   if (multiply.getWordSteps() > 1 && !form.multipliesPairs())
@@ -181,6 +264,7 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
 }
 
 bool ContractionTree::sharesCode(const ContractionTree &other) const {
-  return kernel == other.kernel && depthUnit == other.depthUnit && columns == other.columns &&
-         multiply == other.multiply && evaluate == other.evaluate;
+  return kernel == other.kernel && dotProducts == other.dotProducts && depthUnit == other.depthUnit &&
+         columns == other.columns && keepsWhole == other.keepsWhole && multiply == other.multiply &&
+         evaluate == other.evaluate;
 }

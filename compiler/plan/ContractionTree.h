@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_PLAN_CONTRACTIONTREE_H
 #define FREESTONE_COMPILER_PLAN_CONTRACTIONTREE_H
 
-#include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/DotProductLayout.h"
 
 namespace freestone::tile {
 
@@ -12,19 +12,29 @@ struct ContractionAxis {
 };
 
 /// The tree of a contraction and its epilogue, read and built:
-///   blocks of single outer points, if there are any; of rows, a share; and of panels of columns: all dealt
+///   blocks of single outer points, if there are any; of rows, a share or so many; and of panels of columns: all dealt
 ///     blocks of steps: packed rows, and blocks of panels: packed columns unless they are stored so, the product, and
 ///     what is evaluated of its sums unless they are the result.
+/// The panels of columns that are together may be packed before the blocks of them instead.
 struct ContractionTree {
+  explicit ContractionTree(mlir::Attribute kernel);
+
+  /// The block that the micro-kernel computes.
   MicroKernelAttr kernel;
+  /// The micro-kernel, if it sums dot products; null if it multiplies and adds vectors.
+  DotProductKernelAttr dotProducts;
   bool hasOuter = false;
-  /// Of rows of a block.
+  /// Of rows of a block; null if it has `mostRows` at most, whole units of the kernel's rows.
   ShareAttr share;
+  int64_t mostRows = 0;
   /// Panels that are computed together; steps of a block at most, and those of which a block's are a multiple.
   int64_t panels = 1, depth = 1, depthUnit = 1;
-  /// The operands of rows and of columns; without a value, columns are stored in panels.
+  /// The operands of rows and of columns; without a value, columns are stored as the micro-kernel reads them.
   int64_t rows = 0;
   std::optional<int64_t> columns;
+  /// Whether the columns of all panels that are together are packed before these are computed; whether they stay
+  /// together or not at all, rather than in groups.
+  bool packsRuns = false, keepsWhole = false;
   /// Most elements of packed rows and columns that stay for later tiles; 0: none do.
   int64_t keptRows = 0, keptColumns = 0;
   MultiplyAttr multiply;
@@ -35,11 +45,22 @@ struct ContractionTree {
   static mlir::FailureOr<ContractionTree> get(TreeTilingAttr tiling, std::string &why);
   /// Nothing for other trees and forms.
   static std::optional<ContractionTree> get(mlir::Attribute tiling);
+  /// The same of kernels that multiply and add alone.
+  static std::optional<ContractionTree> getMultiplyAdds(mlir::Attribute tiling);
+  /// The tree of a form with a kernel and what else follows from both, without sizes and the product. What is evaluated
+  /// prefetches so many rows `ahead`.
+  static ContractionTree of(ContractionForm &form, mlir::Attribute kernel, int64_t ahead);
   TreeTilingAttr build() const;
   /// Fails, with a reason in `why`, if it does not compute a contraction with so many computes in all.
   mlir::LogicalResult verify(ContractionForm &form, size_t computes, std::string &why) const;
+  /// Steps of which rows of a block are a multiple.
+  int64_t getRowUnit() const { return share ? 1 : kernel.getRows(); }
   /// Whether the same code serves both: they differ in sizes alone.
   bool sharesCode(const ContractionTree &other) const;
+
+private:
+  bool areColumnsStored(ContractionForm &form) const;
+  mlir::LogicalResult verifyDotProducts(ContractionForm &form, std::string &why) const;
 };
 
 } // namespace freestone::tile

@@ -2,10 +2,18 @@
 
 using namespace freestone::tile;
 
-DotProductLayout DotProductLayout::get(ContractionForm &form, DotProductTilingAttr tiling) {
-  DotProductFactors factors = tiling.getParts() > 1 ? *form.getSplitFactors() : *form.getDotProductFactors();
-  DotProductLayout layout{tiling.getUnit(), tiling.getGroups(), factors, factors};
-  if (tiling.getUnit() == DotProductUnit::vectors && factors.areIntegers)
+std::optional<DotProductFactors> DotProductLayout::getFactors(ContractionForm &form, DotProductKernelAttr kernel) {
+  return kernel.getParts() > 1 ? form.getSplitFactors() : form.getDotProductFactors();
+}
+
+DotProductLayout DotProductLayout::get(ContractionForm &form, DotProductKernelAttr kernel) {
+  DotProductFactors factors = *getFactors(form, kernel);
+  DotProductLayout layout{kernel.getUnit(), kernel.getGroups(), factors, factors};
+  if (kernel.getUnit() == DotProductUnit::vectors && factors.areIntegers)
     layout.multiplied.isLhsSigned = !factors.isRhsSigned;
   return layout;
+}
+
+MicroKernelAttr DotProductLayout::getBlock(mlir::MLIRContext *context) {
+  return MicroKernelAttr::get(context, unit, /*vectors=*/2, unit / 2, /*unroll=*/2);
 }

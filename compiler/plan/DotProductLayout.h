@@ -22,8 +22,12 @@ struct DotProductLayout {
   /// vectors multiply unsigned by signed integers only.
   DotProductFactors multiplied;
 
+  /// What a kernel multiplies of a form; nothing if this has no such factors.
+  static std::optional<DotProductFactors> getFactors(ContractionForm &form, DotProductKernelAttr kernel);
   /// The form has such factors.
-  static DotProductLayout get(ContractionForm &form, DotProductTilingAttr tiling);
+  static DotProductLayout get(ContractionForm &form, DotProductKernelAttr kernel);
+  /// The block that the kernel sums, as one of vectors.
+  static MicroKernelAttr getBlock(mlir::MLIRContext *context);
   /// Whether A is packed flipped. Every sum then has too much by the dot product of its column with `flippedZero`s.
   bool flipsRows() const { return multiplied != factors; }
   static constexpr int8_t flippedZero = -128;

@@ -48,21 +48,6 @@ static PlanAttr planContraction(ProgramOp program, Attribute tiling, Contraction
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(), Accesses::get(program, grid));
 }
 
-static FailureOr<PlanAttr> planDotProducts(ProgramOp program, DotProductTilingAttr tiling) {
-  std::optional<ContractionForm> form = getContractionWithEpilogue(program);
-  std::optional<DotProductFactors> factors;
-  if (form)
-    factors = tiling.getParts() > 1 ? form->getSplitFactors() : form->getDotProductFactors();
-  if (!factors)
-    return program.emitOpError("is tiled as dot products, but has no factors of ")
-           << (tiling.getParts() > 1 ? "f32 that can be split" : "bf16 or 8-bit integers");
-  int64_t group = DotProductLayout::rowWords * factors->getStepsOfWord();
-  if (tiling.getDepth() % group)
-    return program.emitOpError("sums dot products in groups of ")
-           << group << " steps, its tiling blocks of " << tiling.getDepth();
-  return planContraction(program, tiling, *form, ContractionTiles::get(*form, tiling));
-}
-
 static FailureOr<PlanAttr> planConvolution(ProgramOp program, ConvolutionTilingAttr tiling) {
   std::optional<ConvolutionForm> form = ConvolutionForm::get(program);
   int64_t width = tiling.getKernel().getWidth();
@@ -325,7 +310,6 @@ FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
   if (!isa<ConvolutionTilingAttr>(tiling) && llvm::any_of(program.getArgumentTypes(), isTransformed))
     return program.emitOpError("reads transformed filters, which only convolutions do, but is tiled as ") << tiling;
   return TypeSwitch<Attribute, FailureOr<PlanAttr>>(tiling)
-      .Case([&](DotProductTilingAttr attr) { return planDotProducts(program, attr); })
       .Case([&](ConvolutionTilingAttr attr) { return planConvolution(program, attr); })
       .Case([&](WeightGradientTilingAttr attr) { return planWeightGradient(program, attr); })
       .Case([&](WindowTilingAttr attr) { return planWindow(program, attr); })

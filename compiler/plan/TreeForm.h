@@ -88,7 +88,7 @@ public:
   bool isCorrected(mlir::Value value) const;
   /// The axis of which a value is reduced block by block; nothing if it is not.
   std::optional<unsigned> getRunningAxis(mlir::Value value) const;
-  int64_t getWidth() const { return tiling.getKernel().getWidth(); }
+  int64_t getWidth() const { return tiling.getMicroKernel().getWidth(); }
   mlir::Type getElementType() const { return mlir::Float32Type::get(tiling.getContext()); }
   /// Bytes of scratch of a worker.
   sym::Expr getScratch() const;

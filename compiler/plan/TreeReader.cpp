@@ -344,7 +344,8 @@ LogicalResult TreeReader::readPack(const Leaf &leaf) {
   for (BlocksAttr blocks : ArrayRef(form.dealt).slice(dealt - node.getKept(), node.getKept()))
     if (unsigned(blocks.getAxis()) == freeAxis || unsigned(blocks.getAxis()) == depthAxis)
       return refuse("a copy is kept for tiles of an axis that it has");
-  int64_t width = form.getWidth(), rows = form.tiling.getKernel().getRows(), lanes = form.tiling.getKernel().getLanes();
+  int64_t width = form.getWidth(), rows = form.tiling.getMicroKernel().getRows(),
+          lanes = form.tiling.getMicroKernel().getLanes();
   bool isKept = node.getKept() > 0;
   Expr range = isKept ? form.axes.getExtent(freeAxis) : getRange(freeAxis, leaf);
   Expr depth = isKept ? form.axes.getExtent(depthAxis) : getRange(depthAxis, leaf);
@@ -362,7 +363,7 @@ LogicalResult TreeReader::readTransposed(PackedAttr node, EvaluateAttr evaluate,
   if (leaf.path != used.path || form.buffers.contains(compute.getInputs()[node.getInput()]) ||
       (!type.isF32() && !type.isInteger(1)))
     return refuse("what is transposed is no operand of f32 or bool in memory that is evaluated beside it");
-  int64_t width = form.getWidth(), lanes = form.tiling.getKernel().getLanes();
+  int64_t width = form.getWidth(), lanes = form.tiling.getMicroKernel().getLanes();
   unsigned columns = evaluate.getLanes(), rows = evaluate.getAlong();
   // Whole squares are transposed.
   Expr count = Expr::ceilDiv(getRange(rows, leaf), constant(lanes)) * lanes;
@@ -446,6 +447,10 @@ FailureOr<TreeForm> TreeForm::get(ProgramOp program, TreeTilingAttr tiling, std:
     return failure();
   TreeForm form(tiling, std::move(*axes));
   form.computes = std::move(computes);
+  if (!tiling.getMicroKernel()) {
+    why = "several contractions are multiplied and added, not summed by dot products";
+    return failure();
+  }
   if (failed(TreeReader(form, program, why).read()))
     return failure();
   return form;

@@ -46,7 +46,7 @@ size_t tile::getVariantOf(Attribute tiling, llvm::function_ref<int64_t(Expr)> va
 SmallVector<ContractionTree> tile::getContractions(ChoiceAttr tiling) {
   SmallVector<ContractionTree> contractions;
   for (Attribute each : tiling.getTilings()) {
-    std::optional<ContractionTree> contraction = ContractionTree::get(each);
+    std::optional<ContractionTree> contraction = ContractionTree::getMultiplyAdds(each);
     if (!contraction)
       continue;
     if (!contractions.empty() && !contraction->sharesCode(contractions.front()))

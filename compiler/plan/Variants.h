@@ -18,7 +18,7 @@ mlir::Attribute getChosen(mlir::Attribute node, llvm::function_ref<int64_t(sym::
 /// the same for all runs.
 size_t getVariantOf(mlir::Attribute tiling, llvm::function_ref<int64_t(sym::Expr)> valueOf);
 
-/// The trees of contractions among the tilings, if one code serves all of them. Else nothing.
+/// The trees of contractions in multiply-adds among the tilings, if one code serves all of them. Else nothing.
 llvm::SmallVector<ContractionTree> getContractions(ChoiceAttr tiling);
 
 /// Fails with a diagnostic if a variant is chosen by what is no size of the program.

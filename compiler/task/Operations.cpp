@@ -60,7 +60,7 @@ static task::Operations countOperations(tile::ProgramOp program, Attribute tilin
   MLIRContext *context = program.getContext();
   task::Operations operations = {Expr::constant(context, 0), Expr::constant(context, 0)};
   auto convolutionTiling = dyn_cast<tile::ConvolutionTilingAttr>(tiling);
-  std::optional<tile::ContractionTree> tree = tile::ContractionTree::get(tiling);
+  std::optional<tile::ContractionTree> tree = tile::ContractionTree::getMultiplyAdds(tiling);
   std::optional<tile::ConvolutionForm> convolution =
       convolutionTiling ? tile::ConvolutionForm::get(program) : std::nullopt;
   std::optional<tile::ContractionForm> contraction = tree ? tile::getContractionWithEpilogue(program) : std::nullopt;

@@ -34,8 +34,9 @@ static bool hasKernel(Attribute tiling) {
 
 /// Multiply-adds a second of the products of a program.
 static double getMultiplyAdds(Attribute tiling, Type element, const DeviceDescription &device) {
-  if (auto dotProducts = dyn_cast<tile::DotProductTilingAttr>(tiling)) {
-    double pairs = device.getPairMultiplyAdds() / double(dotProducts.getParts() > 1 ? productsOfParts : 1);
+  auto tree = dyn_cast<tile::TreeTilingAttr>(tiling);
+  if (auto kernel = tree ? dyn_cast<tile::DotProductKernelAttr>(tree.getKernel()) : nullptr) {
+    double pairs = device.getPairMultiplyAdds() / double(kernel.getParts() > 1 ? productsOfParts : 1);
     return std::max(element.isInteger() ? device.getQuadMultiplyAdds() : pairs, device.getMultiplyAdds(32));
   }
   return device.getMultiplyAdds(std::max(32u, element.getIntOrFloatBitWidth()));

@@ -60,7 +60,7 @@ static void explainCandidate(const ContractionProblem &problem, const Contractio
 /// The steps of a word and the unit of blocks of k in all tilings of a contraction.
 static std::pair<int64_t, int64_t> getUnits(Attribute tiling, MicroKernelAttr kernel) {
   for (Attribute each : getAlternatives(tiling))
-    if (std::optional<ContractionTree> contraction = ContractionTree::get(each))
+    if (std::optional<ContractionTree> contraction = ContractionTree::getMultiplyAdds(each))
       return {contraction->multiply.getWordSteps(), contraction->depthUnit};
   return {1, kernel.getLanes()};
 }
@@ -89,10 +89,10 @@ static void explainContraction(ProgramOp program, ContractionForm &form, const D
     auto atRun = [&](sym::Expr size) { return runs.evaluate(size)[number]; };
     Attribute ofRun = getChosen(tiling, atRun);
     std::optional<ContractionTree> contraction = ContractionTree::get(ofRun);
-    bool isSplit = isa<DotProductTilingAttr>(ofRun);
+    bool isSplit = contraction && contraction->dotProducts;
     ContractionChoice chosen = candidates.front().choice;
-    chosen.isInner = !contraction && !isSplit;
-    if (contraction)
+    chosen.isInner = !contraction;
+    if (contraction && !isSplit)
       chosen.shares = ContractionShares::get(*contraction);
     stream << llvm::formatv("  {0} x {1} x {2} x {3} (outer, rows, columns, depth)\n", problem.outer, problem.m,
                             problem.n, problem.k);
@@ -167,8 +167,8 @@ static void explainWindow(ProgramOp program, WindowForm &form, const DeviceDescr
 /// Whether a contraction may choose the node.
 static bool isOfContraction(Attribute tiling) {
   auto rows = dyn_cast<RowsTilingAttr>(tiling);
-  auto dotProducts = dyn_cast<DotProductTilingAttr>(tiling);
-  return ContractionTree::get(tiling) || (rows && rows.hasBlocks()) || (dotProducts && dotProducts.getParts() > 1);
+  std::optional<ContractionTree> tree = ContractionTree::get(tiling);
+  return (rows && rows.hasBlocks()) || (tree && (!tree->dotProducts || tree->dotProducts.getParts() > 1));
 }
 
 /// The bytes that a program has to move, and those that each level fetches in typical runs of one worker.

@@ -237,8 +237,10 @@ FetchedBytes tile::predictFetched(ProgramOp program, const DeviceRates &rates,
   llvm::TypeSwitch<Attribute>(getChosen(program.getPlan()->getTiling(), valueOf))
       .Case([&](RowsTilingAttr tiling) { prediction.addRows(tiling); })
       .Case([&](TreeTilingAttr tiling) {
-        std::optional<ContractionTree> contraction = ContractionTree::get(tiling);
-        contraction ? prediction.addContraction(*contraction) : prediction.addTree(tiling);
+        if (std::optional<ContractionTree> contraction = ContractionTree::getMultiplyAdds(tiling))
+          prediction.addContraction(*contraction);
+        else if (tiling.getMicroKernel())
+          prediction.addTree(tiling);
       })
       .Case([&](StagesAttr tiling) { prediction.addChain(tiling); })
       .Case([&](ConvolutionTilingAttr tiling) { prediction.addConvolution(tiling); });

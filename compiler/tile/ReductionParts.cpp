@@ -51,8 +51,9 @@ static PartBounds getBounds(ContractionForm &form, const TypicalSizes &sizes, co
   PartBounds bounds{.leastSteps = 1024, .leastPoints = 1 << 18};
   int64_t tiles, largest;
   if (isDotProductContraction(form, device)) {
-    DotProductTilingAttr tiling = tileDotProducts(form, device);
-    tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
+    ContractionTree tiling = *ContractionTree::get(tileDotProducts(form, device));
+    int64_t columns = tiling.panels * tiling.kernel.getWidth();
+    tiles = largest = count(form.outer, 1) * count(form.m, tiling.mostRows) * count(form.n, columns);
   } else {
     TypicalRuns runs(sizes);
     ContractionTree tiling =

@@ -1,7 +1,8 @@
 #include "compiler/tile/SplitProducts.h"
 
 #include "compiler/dialect/sym/Bounds.h"
-#include "compiler/plan/DotProductLayout.h"
+#include "compiler/plan/ContractionTree.h"
+#include "compiler/tile/TileContraction.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -14,8 +15,6 @@ static constexpr double productsOfParts = 6;
 static constexpr double leastAdvantage = 1.5;
 /// Multiply-adds with an element, the mean of both operands', that repay splitting it.
 static constexpr int64_t leastUses = 144;
-/// Rows of an epilogue between a prefetch and its use.
-static constexpr int64_t splitRowsAhead = 8;
 
 bool tile::mayPayToSplit(const DeviceDescription &device) {
   return device.pairUnit == WordUnit::tiles &&
@@ -29,8 +28,8 @@ int64_t tile::getFewestRowsOfParts(int64_t bytes, int64_t cacheBytes) {
 }
 
 /// With so many columns at most in typical runs.
-static DotProductTilingAttr getSplitTiling(const DotProductFactors &factors, bool arePacked, int64_t mostColumns,
-                                           const DeviceDescription &device, MLIRContext *context) {
+static TreeTilingAttr getSplitTiling(ContractionForm &form, const DotProductFactors &factors, bool arePacked,
+                                     int64_t mostColumns, const DeviceDescription &device) {
   constexpr int64_t unit = DotProductLayout::unit, rowBytes = DotProductLayout::rowWords * DotProductLayout::wordBytes;
   // A group of a panel, and of a strip; a panel takes two thirds of L1.
   int64_t groupBytes = factors.parts * unit * rowBytes;
@@ -49,8 +48,20 @@ static DotProductTilingAttr getSplitTiling(const DotProductFactors &factors, boo
   // Few rows read what is packed once: panels needn't stay in L1, and sums stay in registers for longer.
   if (arePacked)
     groups = depth / unit;
-  return DotProductTilingAttr::get(context, DotProductUnit::tiles, rows, rows, depth, groups,
-                                   /*keptColumns=*/device.getL2Bytes(), splitRowsAhead, factors.parts);
+  MLIRContext *context = form.compute.getContext();
+  auto kernel = DotProductKernelAttr::get(context, DotProductUnit::tiles, groups, factors.parts);
+  ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
+  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, /*wordSteps=*/1,
+                                    /*streamedRows=*/0, /*stripPanels=*/1, /*stripDepth=*/0);
+  tree.mostRows = rows;
+  tree.panels = rows / unit;
+  tree.depth = depth;
+  tree.depthUnit = DotProductLayout::get(form, kernel).getStepsOfGroup();
+  tree.keptColumns = device.getL2Bytes();
+  // Rows that are split are worth keeping, also where they leave L2.
+  tree.keptRows = std::max(rows * depth, tree.keptColumns);
+  tree.keepsWhole = true;
+  return tree.build();
 }
 
 std::optional<Attribute> tile::tileSplitProducts(ContractionForm &form, Attribute others, const TypicalRuns &runs,
@@ -69,7 +80,7 @@ std::optional<Attribute> tile::tileSplitProducts(ContractionForm &form, Attribut
   sym::Bounds bounds(sym::Interval::size());
   SmallVector<int64_t> typicalColumns = runs.evaluate(columns);
   int64_t mostColumns = *llvm::max_element(typicalColumns);
-  Attribute split = getSplitTiling(*factors, packed != nullptr, mostColumns, device, context);
+  Attribute split = getSplitTiling(form, *factors, packed != nullptr, mostColumns, device);
   auto areFew = [&](Expr extent, int64_t least) { return bounds.interval(extent).hi < least; };
   if (areFew(columns, leastUses / 2) || areFew(depth, leastUses / 2) ||
       areFew(rows, packed ? packed.getFewestRows() : leastUses / 2))

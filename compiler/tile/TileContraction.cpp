@@ -10,9 +10,6 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 
-/// Rows of an epilogue between a prefetch and its use: about the latency of memory.
-static constexpr int64_t prefetchRows = 8;
-
 ContractionBlocks ContractionBlocks::get(const DeviceDescription &device, unsigned elementBytes) {
   ContractionBlocks blocks;
   // Three quarters of L1 for a panel of B; the rest for streaming rows of A and C.
@@ -174,25 +171,6 @@ static Strips getStrips(ContractionForm &form, MicroKernelAttr kernel, int64_t w
   return {panels, depth};
 }
 
-/// All but the sizes and the product.
-static ContractionTree getTree(ContractionForm &form, MicroKernelAttr kernel) {
-  MLIRContext *context = kernel.getContext();
-  ContractionTree tree;
-  tree.kernel = kernel;
-  tree.hasOuter = !form.outer.empty();
-  tree.rows = *form.getInput(form.lhs);
-  if (!form.getPackedInput(kernel.getWidth()))
-    tree.columns = form.getInput(form.rhs);
-  if (form.getDirectStride(kernel.getWidth()))
-    return tree;
-  // Outside of programs, sizes alone are asked for.
-  auto program = form.compute->getParentOfType<ProgramOp>();
-  int64_t computes = program ? program.getComputes().size() : 1;
-  tree.evaluate = EvaluateAttr::get(context, llvm::to_vector(llvm::seq<int64_t>(1, computes)), ContractionAxis::columns,
-                                    ContractionAxis::rows, prefetchRows);
-  return tree;
-}
-
 static void setSizes(ContractionTree &tree, const ContractionShares &shares) {
   tree.share = ShareAttr::get(tree.kernel.getContext(), shares.rowElements, shares.mostRows, shares.leastTiles);
   tree.panels = shares.panels;
@@ -211,7 +189,7 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   DeviceRates rates = DeviceRates::get(device);
   std::optional<InnerProducts> inner = allowed.innerProducts ? InnerProducts::get(form, device) : std::nullopt;
   SmallVector<ContractionProblem> problems = getContractionProblems(form, kernel, wordSteps, runs, inner);
-  ContractionTree tree = getTree(form, kernel);
+  ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
   Strips strips = allowed.strips ? getStrips(form, kernel, wordSteps, rates) : Strips();
   tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, wordSteps,
                                     allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0, strips.panels,
@@ -266,7 +244,7 @@ bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescriptio
   return factors && getUnit(*factors, device) != WordUnit::none && !(factors->areIntegers && hasVector(form));
 }
 
-DotProductTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device) {
+TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device) {
   constexpr int64_t unit = DotProductLayout::unit, rowBytes = DotProductLayout::rowWords * DotProductLayout::wordBytes;
   DotProductFactors factors = *form.getDotProductFactors();
   // Blocks are equal in bytes for all elements.
@@ -275,6 +253,18 @@ DotProductTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDe
   int64_t groups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (unit * rowBytes));
   int64_t rows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (depth * bytes) / unit, 4, 8) * unit;
   auto usedUnit = getUnit(factors, device) == WordUnit::tiles ? DotProductUnit::tiles : DotProductUnit::vectors;
-  return DotProductTilingAttr::get(form.compute.getContext(), usedUnit, rows, 8 * unit, depth, groups,
-                                   4 * device.getL2Bytes() / bytes, prefetchRows, factors.parts);
+  MLIRContext *context = form.compute.getContext();
+  auto kernel = DotProductKernelAttr::get(context, usedUnit, groups, factors.parts);
+  ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
+  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, /*wordSteps=*/1,
+                                    /*streamedRows=*/0, /*stripPanels=*/1, /*stripDepth=*/0);
+  tree.mostRows = rows;
+  tree.panels = 8;
+  tree.depth = depth;
+  tree.depthUnit = DotProductLayout::get(form, kernel).getStepsOfGroup();
+  tree.keptRows = rows * depth;
+  tree.keptColumns = 4 * device.getL2Bytes() / bytes;
+  // Rows of their memory are short.
+  tree.packsRuns = tree.keepsWhole = true;
+  return tree.build();
 }

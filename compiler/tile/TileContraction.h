@@ -8,6 +8,9 @@
 
 namespace freestone::tile {
 
+/// Rows of an epilogue between a prefetch and its use: about the latency of memory.
+inline constexpr int64_t prefetchRows = 8;
+
 /// The largest blocks of a contraction, by the capacities of a device alone.
 struct ContractionBlocks {
   /// Rows of A in a tile (a block of k of them in L2), panels of B in a tile, steps of a block of k (a panel of them in
@@ -50,7 +53,7 @@ llvm::SmallVector<TreeTilingAttr> getBestTilings(TreeTilingAttr chosen, llvm::Ar
 
 /// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);
-DotProductTilingAttr tileDotProducts(ContractionForm &form, const DeviceDescription &device);
+TreeTilingAttr tileDotProducts(ContractionForm &form, const DeviceDescription &device);
 
 } // namespace freestone::tile
 

@@ -27,7 +27,8 @@ private:
   int64_t find(ComputeOp compute) { return llvm::find(computes, compute) - computes.begin(); }
   Attribute pack(const ContractionForm &contraction, Value factor, int64_t kept = 0) {
     ContractionForm copy = contraction;
-    return PackedAttr::get(builder.getContext(), find(copy.compute), *copy.getInput(factor), kept, /*most=*/0);
+    return PackedAttr::get(builder.getContext(), find(copy.compute), *copy.getInput(factor), kept, /*most=*/0,
+                           /*whole=*/false);
   }
   Value getFactor(const ContractionForm &product, unsigned axis) {
     return axes.of(product.compute)[product.m.front()] == axis ? product.lhs : product.rhs;
@@ -118,7 +119,8 @@ void TreeBuilder::packAcross(Nodes &body) {
       std::optional<Expr> across = strideOf(form.row), next = strideOf(form.column);
       bool isApart = across && !across->isConstant(0) && !across->isConstant(1);
       if (isApart && next && next->isConstant(1))
-        body.push_back(PackedAttr::get(builder.getContext(), find(compute), input, /*kept=*/0, /*most=*/0));
+        body.push_back(PackedAttr::get(builder.getContext(), find(compute), input, /*kept=*/0, /*most=*/0,
+                                       /*whole=*/false));
     }
   }
 }

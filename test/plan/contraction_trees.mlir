@@ -16,12 +16,12 @@
 // RUN: sed -e 's/computes = .1./computes = [2]/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=COMPUTES
 // RUN: sed -e 's/lanes = 2, along = 1/lanes = 1, along = 2/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=VECTORS
 
-// ROWS: can't be computed by its tree of tiles: rows are dealt first, in a share of steps of the micro-kernel's 14
+// ROWS: can't be computed by its tree of tiles: rows are dealt in a share of steps of the micro-kernel's 14
 // COLUMNS: can't be computed by its tree of tiles: columns are dealt within rows, panel by panel of 32
 // STEPS: can't be computed by its tree of tiles: tiles are computed in blocks of steps of a constant size
 // UNPACKED: can't be computed by its tree of tiles: a block of steps begins with packed rows
 // BOUND: can't be computed by its tree of tiles: operand 0 of compute 0 is kept for 1 dealt axes, up to a number of elements
-// PANELS: can't be computed by its tree of tiles: behind packed rows, columns are computed panel by panel of 32
+// PANELS: can't be computed by its tree of tiles: behind what is packed, columns are computed panel by panel of 32
 // OPERANDS: can't be computed by its tree of tiles: operand 0 has the rows, operand 1 the columns
 // STORED: can't be computed by its tree of tiles: columns that are not stored in panels are not packed
 // ALONG: can't be computed by its tree of tiles: compute 0 is multiplied panel by panel, with vectors along columns

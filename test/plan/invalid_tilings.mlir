@@ -45,8 +45,18 @@
 
 // -----
 
-// expected-error @+1 {{columns is a multiple of the 32 of a unit, not 40}}
-#dots = #tile.dot_products<unit = tiles, rows = 128, columns = 40, depth = 2048, groups = 10, kept_columns = 0, prefetch_rows = 8>
+// expected-error @+1 {{a copy is kept whole up to a number of elements}}
+#whole = #tile.packed<compute = 0, input = 1, kept = 2, whole = true>
+
+// -----
+
+// expected-error @+1 {{an element has 1 part, or 3 on tiles, not 3}}
+#parts = #tile.dot_product_kernel<unit = vectors, groups = 10, parts = 3>
+
+// -----
+
+// expected-error @+1 {{a tree has a kernel of multiply-adds or of dot products, not #tile.share<elements = 1, most_rows = 1, least_tiles = 1>}}
+#kernel = #tile.tree<kernel = #tile.share<elements = 1, most_rows = 1, least_tiles = 1>, body = []>
 
 // -----
 

@@ -49,10 +49,15 @@ tile.program @form symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 
 !v = !graph.tensor<[s0, s0], i8>
 !y = !graph.tensor<[s0, s0], i32>
-#plan = #tile.plan<#tile.dot_products<unit = tiles, rows = 128, columns = 32, depth = 96, groups = 10, kept_columns = 0, prefetch_rows = 8>,
+#plan = #tile.plan<#tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, groups = 10>, body = [
+      #tile.blocks<axis = 1, step = 128, unit = 32, dealt = true, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, body = [
+      #tile.blocks<axis = 3, step = 96, unit = 32, dealt = false, body = [
+      #tile.packed<compute = 0, input = 0>, #tile.packed<compute = 0, input = 1>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>, #tile.evaluate<lanes = 2, along = 1>]>]>]>]>]>,
                    tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
 
-// expected-error @+1 {{sums dot products in groups of 64 steps, its tiling blocks of 96}}
+// expected-error @+1 {{can't be computed by its tree of tiles: dot products are summed in groups of 64 steps, not in blocks of whole units of 32}}
 tile.program @groups symbols [s0](%x: !v) -> (!y) attributes {plan = #plan} {
   %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
        ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %x : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0 : i32] {

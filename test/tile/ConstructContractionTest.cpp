@@ -93,8 +93,7 @@ public:
   }
 
   ContractionTiles tile(const ContractionProblem &problem, const ContractionShares &shares) {
-    ContractionTree tree;
-    tree.kernel = MicroKernelAttr::get(&context, problem.kernelRows, problem.vectors, problem.lanes, 2);
+    ContractionTree tree(MicroKernelAttr::get(&context, problem.kernelRows, problem.vectors, problem.lanes, 2));
     tree.hasOuter = true;
     tree.share = ShareAttr::get(&context, shares.rowElements, shares.mostRows, shares.leastTiles);
     tree.panels = shares.panels;

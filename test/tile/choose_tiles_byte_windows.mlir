@@ -8,7 +8,7 @@
 
 // Rows are copied with masks, and beyond them the zero point; then joined.
 // CHECK-LABEL: tile.program @padded
-// CHECK-SAME: #tile.dot_products<
+// CHECK-SAME: #tile.tree<kernel = #tile.dot_product_kernel<
 // CODE-LABEL: func.func @padded
 // CODE-DAG: arith.constant dense<117> : vector<32xi8>
 // CODE: vector.maskedload {{.*}} : memref<?xi8>, vector<32xi1>, vector<32xi8> into vector<32xi8>
@@ -30,7 +30,7 @@ tile.program @padded symbols [b, c, h, w, o](%x: !x, %v: !v) -> (!y) {
 
 // Of columns two apart, every second byte is taken.
 // CHECK-LABEL: tile.program @strided
-// CHECK-SAME: #tile.dot_products<
+// CHECK-SAME: #tile.tree<kernel = #tile.dot_product_kernel<
 // CODE-LABEL: func.func @strided
 // CODE: vector.maskedload {{.*}} : memref<?xi8>, vector<64xi1>, vector<64xi8> into vector<64xi8>
 // CODE: vector.shuffle {{.*}} [0, 2, 4, {{.*}}, 62] : vector<64xi8>, vector<64xi8>

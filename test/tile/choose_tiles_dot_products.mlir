@@ -10,9 +10,14 @@
 // NONE: tile.counters = {constructed = 2 : i64, contractions = 2 : i64, kept_packed = 2 : i64, strips = 2 : i64}
 
 // CHECK-LABEL: tile.program @narrow
-// CHECK-SAME: #tile.dot_products<
+// CHECK-SAME: #tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, groups = {{[0-9]+}}>, body = [
+// CHECK-SAME:   #tile.blocks<axis = 1, step = {{[0-9]+}}, unit = 32, dealt = true, body = [
+// CHECK-SAME:     #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
+// CHECK-SAME:       #tile.blocks<axis = 3, step = 2048, unit = 32, dealt = false, body = [
+// CHECK-SAME:         #tile.packed<compute = 0, input = 0, kept = 1, most = {{[0-9]+}}>, #tile.packed<compute = 0, input = 1, kept = 2, most = {{[0-9]+}}, whole = true>,
+// CHECK-SAME:         #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>, #tile.evaluate<lanes = 2, along = 1, ahead = 8>]>
 // NONE-LABEL: tile.program @narrow
-// NONE-SAME: #tile.tree<
+// NONE-SAME: #tile.tree<kernel = <
 // TILES-LABEL: func.func @narrow
 // TILES: call @freestone_dot_products_enter
 // TILES: call @freestone_dot_products_bf16
@@ -36,7 +41,7 @@ tile.program @narrow symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], bf16>, %w:
 
 // An operand of f32 is not rounded to bf16.
 // CHECK-LABEL: tile.program @mixed
-// CHECK-SAME: #tile.tree<
+// CHECK-SAME: #tile.tree<kernel = <
 tile.program @mixed symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], f32>, %w: !graph.tensor<[s1, s2], bf16>)
     -> (!graph.tensor<[s0, s1], f32>) {
   %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction]

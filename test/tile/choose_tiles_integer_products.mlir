@@ -14,9 +14,9 @@
 
 // Of vectors, one operand is unsigned and the other signed.
 // CHECK-LABEL: tile.program @unsigned_signed
-// CHECK-SAME: #tile.dot_products<unit = vectors, {{.*}}depth = 4096
+// CHECK-SAME: #tile.tree<kernel = #tile.dot_product_kernel<unit = vectors, {{.*}}axis = 3, step = 4096, unit = 64
 // PAIRS-LABEL: tile.program @unsigned_signed
-// PAIRS-SAME: #tile.tree<{{.*}}word_steps = 2
+// PAIRS-SAME: #tile.tree<kernel = <{{.*}}word_steps = 2
 // NONE-LABEL: tile.program @unsigned_signed
 // NONE-NOT: word_steps
 // VECTORS-LABEL: func.func @unsigned_signed
@@ -47,7 +47,7 @@ tile.program @unsigned_signed symbols [s0, s1, s2](%x: !u, %w: !t) -> (!y) {
 
 // A is packed as unsigned, which adds 128 to every element: 128 times the sums of columns are subtracted.
 // CHECK-LABEL: tile.program @signed_signed
-// CHECK-SAME: #tile.dot_products<
+// CHECK-SAME: #tile.tree<kernel = #tile.dot_product_kernel<
 // VECTORS-LABEL: func.func @signed_signed
 // VECTORS: arith.constant dense<-2139062144> : vector<16xi32>
 // VECTORS: arith.xori
@@ -104,7 +104,7 @@ tile.program @signed_unsigned symbols [s0, s1, s2](%x: !s, %w: !v) -> (!y) {
 
 // Differences with a zero point have 9 bits.
 // CHECK-LABEL: tile.program @halves
-// CHECK-SAME: #tile.tree<{{.*}}word_steps = 2
+// CHECK-SAME: #tile.tree<kernel = <{{.*}}word_steps = 2
 tile.program @halves symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], i16>, %w: !t) -> (!y) {
   %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction] ins(%x : #lhs, %w : #rhs) init [0 : i32] {
   ^bb0(%a: i16, %b: i8, %sum: i32):
@@ -119,7 +119,7 @@ tile.program @halves symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], i16>, %w: 
 
 // The 16 bits of a signed byte, widened without sign, fit neither 8 nor 16 signed bits.
 // CHECK-LABEL: tile.program @twice
-// CHECK-SAME: #tile.tree<
+// CHECK-SAME: #tile.tree<kernel = <
 // CHECK-NOT: word_steps
 tile.program @twice symbols [s0, s1, s2](%x: !s, %w: !t) -> (!y) {
   %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction] ins(%x : #lhs, %w : #rhs) init [0 : i32] {

@@ -4,9 +4,9 @@
 // Convolutions of bf16 are dot products where the device has them, their windows packed as they are; so are the gradients
 // of their weights, whose positions are summed.
 // CHECK-LABEL: tile.program @of_results
-// CHECK-SAME: #tile.dot_products<
+// CHECK-SAME: #tile.tree<kernel = #tile.dot_product_kernel<
 // NONE-LABEL: tile.program @of_results
-// NONE-SAME: #tile.tree<
+// NONE-SAME: #tile.tree<kernel = <
 tile.program @of_results symbols [b, h, w](%x: !graph.tensor<[b, 24, h, w], bf16>, %k: !graph.tensor<[40, 24, 3, 3], bf16>)
     -> (!graph.tensor<[b, 40, h, w], f32>) {
   %0 = tile.compute [b, 40, h, w, 24, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]
@@ -23,7 +23,7 @@ tile.program @of_results symbols [b, h, w](%x: !graph.tensor<[b, 24, h, w], bf16
 }
 
 // CHECK-LABEL: tile.program @of_weights
-// CHECK-SAME: #tile.dot_products<
+// CHECK-SAME: #tile.tree<kernel = #tile.dot_product_kernel<
 // NONE-LABEL: tile.program @of_weights
 // NONE-SAME: #tile.weight_gradient<
 tile.program @of_weights symbols [b](%x: !graph.tensor<[b, 24, 28, 28], bf16>, %dy: !graph.tensor<[b, 40, 28, 28], bf16>)

@@ -8,7 +8,7 @@
 
 // CHECK: split_products = 4 : i64
 // NONE-NOT: split_products
-// NONE-NOT: #tile.dot_products
+// NONE-NOT: #tile.dot_product_kernel
 
 // SINGLE: split_products = 2 : i64
 // SINGLE-NOT: #tile.choice
@@ -17,9 +17,10 @@
 // CHECK-LABEL: tile.program @rows
 // With 2 MiB of L2, a block of 3072 columns doesn't fit it, so that more rows read each panel.
 // LARGE-LABEL: tile.program @rows
-// LARGE-SAME: #tile.dot_products<unit = tiles, rows = 512, columns = 512, depth = 256,
-// CHECK-SAME: #tile.choice<[<size = -min({{.*}}, 144) + 144, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
-// CHECK-SAME: #tile.tree<
+// LARGE-SAME: #tile.blocks<axis = 1, step = 512, unit = 32, dealt = true, body = [#tile.blocks<axis = 2, step = 32, dealt = true, together = 16, body = [#tile.blocks<axis = 3, step = 256, unit = 32,
+// CHECK-SAME: #tile.choice<[<size = -min({{.*}}, 144) + 144, most = 0, tiling = #tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, groups = {{[0-9]+}}, parts = 3>, {{.*}}unit = 32, dealt = false, body = [#tile.packed<compute = 0, input = 0, kept = 1, most = {{[0-9]+}}>,
+// CHECK-SAME:   #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1, kept = 2, most = {{[0-9]+}}, whole = true>, #tile.multiply<compute = 0, columns = 2>, #tile.evaluate<lanes = 2, along = 1, ahead = 8>]>
+// CHECK-SAME: #tile.tree<kernel = <
 // EMITTED-LABEL: func.func @rows.contraction
 // EMITTED: call @freestone_contract_f32
 // EMITTED-LABEL: func.func @rows.0
@@ -42,8 +43,8 @@ tile.program @rows symbols [s0](%x: !graph.tensor<[s0, 768], f32>, %w: !graph.te
 
 // CHECK-LABEL: tile.program @known
 // LARGE-LABEL: tile.program @known
-// LARGE-SAME: #tile.dot_products<unit = tiles, rows = 256, columns = 256, depth = 256,
-// CHECK-SAME: plan<#tile.dot_products<unit = tiles, {{.*}}parts = 3>
+// LARGE-SAME: #tile.blocks<axis = 1, step = 256, unit = 32, dealt = true, body = [#tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [#tile.blocks<axis = 3, step = 256, unit = 32,
+// CHECK-SAME: plan<#tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, {{.*}}parts = 3>
 tile.program @known symbols [](%x: !graph.tensor<[512, 768], f32>, %w: !graph.tensor<[768, 512], f32>) -> (!graph.tensor<[512, 512], f32>) {
   %0 = tile.compute [512, 512, 768] [parallel, parallel, reduction]
       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
@@ -57,7 +58,7 @@ tile.program @known symbols [](%x: !graph.tensor<[512, 768], f32>, %w: !graph.te
 
 // Steps of k may be several loops that are no run of memory: vectors run along rows and columns.
 // CHECK-LABEL: tile.program @steps
-// CHECK-SAME: plan<#tile.dot_products<unit = tiles, {{.*}}parts = 3>
+// CHECK-SAME: plan<#tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, {{.*}}parts = 3>
 tile.program @steps symbols [](%x: !graph.tensor<[64, 16, 512], f32>, %g: !graph.tensor<[16, 64, 512], f32>) -> (!graph.tensor<[512, 512], f32>) {
   %0 = tile.compute [512, 512, 64, 16] [parallel, parallel, reduction, reduction]
       ins(%x : affine_map<(d0, d1, d2, d3) -> (d2, d3, d0)>, %g : affine_map<(d0, d1, d2, d3) -> (d3, d2, d1)>) init [0.0 : f32] {
@@ -72,8 +73,9 @@ tile.program @steps symbols [](%x: !graph.tensor<[64, 16, 512], f32>, %g: !graph
 // Columns that are packed in parts before a loop repay few rows: the kernel reads them where they lie.
 // CHECK-LABEL: tile.program @parts
 // LARGE-LABEL: tile.program @parts
-// LARGE-SAME: depth = 1024, groups = 32,
-// CHECK-SAME: #tile.choice<[<size = -min(s0, 9) + 9, most = 0, tiling = #tile.dot_products<unit = tiles, {{.*}}parts = 3>>
+// LARGE-SAME: groups = 32, parts = 3>, {{.*}}axis = 3, step = 1024,
+// CHECK-SAME: #tile.choice<[<size = -min(s0, 9) + 9, most = 0, tiling = #tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, {{.*}}parts = 3>, {{.*}}unit = 32, dealt = false, body = [#tile.packed<compute = 0, input = 0, kept = 1, most = {{[0-9]+}}>,
+// CHECK-SAME:   #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>,
 // EMITTED-LABEL: func.func @parts.0
 // EMITTED:      call @freestone_dot_products_bf16x3
 tile.program @parts symbols [s0, s1](%h: !graph.tensor<[s0, 256], f32>, %r: !graph.tensor<[256, 1024], f32, #tile.panels<axis = 1, width = 32>>,
@@ -92,7 +94,7 @@ tile.program @parts symbols [s0, s1](%h: !graph.tensor<[s0, 256], f32>, %r: !gra
 
 // Few columns never repay splitting.
 // CHECK-LABEL: tile.program @narrow
-// CHECK-NOT: #tile.dot_products
+// CHECK-NOT: #tile.dot_product_kernel
 tile.program @narrow symbols [s0](%x: !graph.tensor<[s0, 768], f32>, %w: !graph.tensor<[768, 48], f32>)
     -> (!graph.tensor<[s0, 48], f32>) {
   %0 = tile.compute [s0, 48, 768] [parallel, parallel, reduction]

@@ -3,7 +3,6 @@
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -349,10 +348,9 @@ void ContractionEmitter::emitPieceEpilogue(const Piece &piece) {
 
 void freestone::codegen::emitContraction(tile::ProgramOp program, Emission &emission) {
   tile::ContractionForm form = *tile::getContractionWithEpilogue(program);
-  auto getTiles = [&](auto tiling) { return tile::ContractionTiles::get(form, tiling); };
+  auto choice = program.getTiling<tile::ChoiceAttr>();
   tile::ContractionTiles tiles =
-      llvm::TypeSwitch<Attribute, tile::ContractionTiles>(program.getPlan()->getTiling())
-          .Case<tile::DotProductTilingAttr, tile::ChoiceAttr>(getTiles)
-          .Case([&](tile::TreeTilingAttr tiling) { return getTiles(*tile::ContractionTree::get(tiling)); });
+      choice ? tile::ContractionTiles::get(form, choice)
+             : tile::ContractionTiles::get(form, *tile::ContractionTree::get(program.getPlan()->getTiling()));
   (tiles.dotProducts ? makeDotProducts : makeMultiplyAdds)(emission, std::move(form), std::move(tiles))->emit();
 }

@@ -22,7 +22,7 @@ class BlocksEmitter {
 public:
   BlocksEmitter(Emission &emission, tile::TreeForm &form)
       : emission(emission), builder(emission.builder), location(emission.location), form(form),
-        kernel(form.tiling.getKernel()), width(kernel.getWidth()), scope(emission, form) {}
+        kernel(form.tiling.getMicroKernel()), width(kernel.getWidth()), scope(emission, form) {}
 
   void emit();
 

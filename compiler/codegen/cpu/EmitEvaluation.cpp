@@ -22,7 +22,7 @@ public:
   EvaluationEmitter(TreeScope &scope, tile::EvaluateAttr node)
       : scope(scope), form(scope.form), emission(scope.emission), builder(emission.builder),
         location(emission.location), node(node), passes(form.getPasses(node)),
-        lanes(form.tiling.getKernel().getLanes()) {}
+        lanes(form.tiling.getMicroKernel().getLanes()) {}
 
   void emit();
 
@@ -77,7 +77,7 @@ private:
 
 void EvaluationEmitter::emit() {
   Value count = scope.ranges[node.getLanes()].count, width = emission.getConstant(form.getWidth());
-  unsigned sideBySide = form.tiling.getKernel().getVectors();
+  unsigned sideBySide = form.tiling.getMicroKernel().getVectors();
   Value whole = emission.multiply(emission.divide(count, width), width);
   emission.forRange(emission.getConstant(0), whole, form.getWidth(),
                     [&](Value column) { emitColumns(column, sideBySide, {}); });

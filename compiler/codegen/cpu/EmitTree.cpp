@@ -80,7 +80,7 @@ FailureOr<func::FuncOp> TreeWalk::walkChoice(tile::ProgramOp program, tile::Choi
   SmallVector<Case> cases;
   for (auto [number, each] : llvm::enumerate(node.getTilings())) {
     FailureOr<func::FuncOp> function = shared;
-    if (!shared || !tile::ContractionTree::get(each)) {
+    if (!shared || !tile::ContractionTree::getMultiplyAdds(each)) {
       program.setPlanAttr(*tile::makePlan(program, each));
       function = walk(program, name + "." + Twine(number));
     }
@@ -178,7 +178,7 @@ FailureOr<func::FuncOp> TreeWalk::walkForm(tile::ProgramOp program, StringRef na
   if (auto window = program.getTiling<tile::WindowTilingAttr>())
     return walkWindow(program, window, name);
   Emitter emitter = TypeSwitch<Attribute, Emitter>(program.getPlan()->getTiling())
-                        .Case<tile::DotProductTilingAttr, tile::ChoiceAttr>([](Attribute) { return emitContraction; })
+                        .Case([](tile::ChoiceAttr) { return emitContraction; })
                         .Case([](tile::ConvolutionTilingAttr) { return emitConvolution; })
                         .Case([](tile::WeightGradientTilingAttr) { return emitWeightGradient; })
                         .Case<tile::RowsTilingAttr, tile::MapTilingAttr, tile::TranspositionTilingAttr>(

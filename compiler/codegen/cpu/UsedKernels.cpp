@@ -3,7 +3,6 @@
 #include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/EmitBlocks.h"
 #include "compiler/plan/ConvolutionForm.h"
-#include "compiler/plan/DotProductLayout.h"
 #include "compiler/plan/Variants.h"
 
 using namespace mlir;
@@ -22,6 +21,8 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
   std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(program.getPlan()->getTiling());
   if (auto choice = program.getTiling<tile::ChoiceAttr>())
     contraction = tile::getContractions(choice).front();
+  if (contraction && contraction->dotProducts)
+    return addDotProducts(program, contraction->dotProducts);
   if (contraction) {
     addKernel(contraction->kernel, getKernelKind(contraction->multiply.getWordSteps()));
     if (contraction->multiply.getStreamedRows() > 0)
@@ -42,14 +43,13 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
   }
   if (auto tiling = program.getTiling<tile::TreeTilingAttr>(); tiling && !contraction)
     for (KernelKind kind : getBlockKernels(program))
-      add(Float32Type::get(program.getContext()), tiling.getKernel(), kind);
-  auto tiling = program.getTiling<tile::DotProductTilingAttr>();
-  return tiling ? addDotProducts(program, tiling) : success();
+      add(Float32Type::get(program.getContext()), tiling.getMicroKernel(), kind);
+  return success();
 }
 
-LogicalResult UsedKernels::addDotProducts(tile::ProgramOp program, tile::DotProductTilingAttr tiling) {
+LogicalResult UsedKernels::addDotProducts(tile::ProgramOp program, tile::DotProductKernelAttr kernel) {
   tile::ContractionForm form = *tile::ContractionForm::get(program.getComputes().front());
-  DotProducts used{tile::DotProductLayout::get(form, tiling).multiplied, tiling.getUnit()};
+  DotProducts used{tile::DotProductLayout::get(form, kernel).multiplied, kernel.getUnit()};
   auto known = llvm::find_if(dotProducts, [&](const DotProducts &each) { return each.factors == used.factors; });
   if (known == dotProducts.end())
     dotProducts.push_back(used);

@@ -29,7 +29,7 @@ private:
   using Transforms = llvm::MapVector<int64_t, tile::MicroKernelAttr>;
 
   void add(mlir::Type elementType, tile::MicroKernelAttr shape, KernelKind kind);
-  LogicalResult addDotProducts(tile::ProgramOp program, tile::DotProductTilingAttr tiling);
+  LogicalResult addDotProducts(tile::ProgramOp program, tile::DotProductKernelAttr kernel);
 
   llvm::MapVector<mlir::StringAttr, Kernel> kernels;
   llvm::SmallVector<DotProducts> dotProducts;

@@ -46,18 +46,10 @@ LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t
   return verifyLanes(emitError, lanes);
 }
 
-LogicalResult DotProductTilingAttr::verify(EmitError emitError, DotProductUnit summedBy, int64_t rows, int64_t columns,
-                                           int64_t depth, int64_t groups, int64_t keptColumns, int64_t prefetchRows,
-                                           int64_t parts) {
-  constexpr int64_t unit = 32;
-  if (parts != 1 && !(parts == 3 && summedBy == DotProductUnit::tiles))
+LogicalResult DotProductKernelAttr::verify(EmitError emitError, DotProductUnit unit, int64_t groups, int64_t parts) {
+  if (parts != 1 && !(parts == 3 && unit == DotProductUnit::tiles))
     return emitError() << "an element has 1 part, or 3 on tiles, not " << parts;
-  for (auto [name, value] : {std::pair("rows", rows), {"columns", columns}, {"depth", depth}})
-    if (failed(verifyMultiple(emitError, name, value, unit, "of a unit")))
-      return failure();
-  return success(succeeded(verifySize(emitError, "groups", groups)) &&
-                 succeeded(verifySize(emitError, "kept_columns", keptColumns, 0)) &&
-                 succeeded(verifySize(emitError, "prefetch_rows", prefetchRows, 0)));
+  return verifySize(emitError, "groups", groups);
 }
 
 LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t pixels, int64_t area,
@@ -195,9 +187,12 @@ LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr st
   return share ? verifyMultiple(emitError, "most_rows", share.getMostRows(), *known, "of a step") : success();
 }
 
-LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input, int64_t kept, int64_t most) {
+LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input, int64_t kept, int64_t most,
+                                 bool whole) {
   if (most && !kept)
     return emitError() << "a copy of at most " << most << " elements is kept for no tiles";
+  if (whole && !most)
+    return emitError() << "a copy is kept whole up to a number of elements";
   return success(
       succeeded(verifySize(emitError, "compute", compute, 0)) && succeeded(verifySize(emitError, "input", input, 0)) &&
       succeeded(verifySize(emitError, "kept", kept, 0)) && succeeded(verifySize(emitError, "most", most, 0)));
@@ -226,7 +221,9 @@ LogicalResult EvaluateAttr::verify(EmitError emitError, ArrayRef<int64_t> comput
                  succeeded(verifySize(emitError, "ahead", ahead, 0)));
 }
 
-LogicalResult TreeTilingAttr::verify(EmitError emitError, MicroKernelAttr, ArrayAttr body) {
+LogicalResult TreeTilingAttr::verify(EmitError emitError, Attribute kernel, ArrayAttr body) {
+  if (!isa_and_nonnull<MicroKernelAttr, DotProductKernelAttr>(kernel))
+    return emitError() << "a tree has a kernel of multiply-adds or of dot products, not " << kernel;
   if (body.empty())
     return emitError() << "a tree of tiles has a node";
   return success();
@@ -257,8 +254,8 @@ LogicalResult StagesAttr::verify(EmitError emitError, ArrayRef<Attribute> stages
 
 /// Refuses what can't be the root of a program's tree.
 static LogicalResult verifyNode(EmitError emitError, StringRef what, Attribute node) {
-  if (isa<ChoiceAttr, StagesAttr, TreeTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
-          WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, OpaqueTilingAttr>(node))
+  if (isa<ChoiceAttr, StagesAttr, TreeTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr, WindowTilingAttr,
+          RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, OpaqueTilingAttr>(node))
     return success();
   return emitError() << what << " needs a tiling, not " << node;
 }

@@ -8,10 +8,26 @@
 #include "compiler/dialect/tile/TileDialect.cpp.inc"
 #include "compiler/dialect/tile/TileEnums.cpp.inc"
 
+using namespace mlir;
+
+/// That of multiply-adds without its name, or any other.
+static FailureOr<Attribute> parseKernel(AsmParser &parser) {
+  Attribute kernel;
+  OptionalParseResult named = parser.parseOptionalAttribute(kernel);
+  if (named.has_value())
+    return failed(*named) ? FailureOr<Attribute>(failure()) : kernel;
+  return FieldParser<freestone::tile::MicroKernelAttr>::parse(parser);
+}
+
+static void printKernel(AsmPrinter &printer, Attribute kernel) {
+  if (auto ofMultiplyAdds = dyn_cast<freestone::tile::MicroKernelAttr>(kernel))
+    printer.printStrippedAttrOrType(ofMultiplyAdds);
+  else
+    printer << kernel;
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "compiler/dialect/tile/TileAttributes.cpp.inc"
-
-using namespace mlir;
 
 namespace freestone::tile {
 

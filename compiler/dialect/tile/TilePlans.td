@@ -32,18 +32,24 @@ def Tile_DotProductUnit : I32EnumAttr<"DotProductUnit", "what sums dot products 
   let cppNamespace = "::freestone::tile";
 }
 
-def Tile_DotProductTilingAttr : Tile_PlanPart<"DotProductTiling", "dot_products"> {
-  let summary = "how a contraction of bf16 or 8-bit integers is tiled for dot products: words of neighbouring steps of k";
+def Tile_DotProductKernelAttr : Tile_PlanPart<"DotProductKernel", "dot_product_kernel"> {
+  let summary = "what sums dot products of bf16 or 8-bit integers: words of neighbouring steps of k";
   let description = [{
-    As the tree of a contraction of other elements, in whole units of 32 rows, columns and steps: tiles of at most `rows`
-    rows and a panel of columns, `columns` of them together, and blocks of at most `depth` steps. An epilogue prefetches its
-    operands `prefetch_rows` rows ahead. A kernel sums at most `groups` groups of k at a
-    time, of 16 words each: 32 steps of bf16, 64 of 8-bit integers; panels of B of at most `kept_columns` elements stay packed.
-    With `parts = 3`, operands are of f32, each element of which is packed as three of bf16.
+    Blocks of 32 rows and 32 columns, of packed strips of rows and panels of columns. A call sums at most `groups` groups
+    of k, of 16 words each: 32 steps of bf16, 64 of 8-bit integers. With `parts = 3`, operands are of f32, each element of
+    which is packed as three of bf16.
+    ```mlir
+    #tile.dot_product_kernel<unit = tiles, groups = 10>
+    ```
   }];
-  let parameters = (ins EnumParameter<Tile_DotProductUnit>:$unit, "int64_t":$rows, "int64_t":$columns, "int64_t":$depth,
-                        "int64_t":$groups, "int64_t":$kept_columns, "int64_t":$prefetch_rows,
+  let parameters = (ins EnumParameter<Tile_DotProductUnit>:$unit, "int64_t":$groups,
                         DefaultValuedParameter<"int64_t", "1">:$parts);
+}
+
+/// `#tile.micro_kernel`, written as `<…>`, or another kernel.
+def Tile_KernelParameter : AttrParameter<"::mlir::Attribute", "the micro-kernel of a tree"> {
+  let parser = "parseKernel($_parser)";
+  let printer = "printKernel($_printer, $_self)";
 }
 
 def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution"> {

@@ -81,7 +81,7 @@ def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
     them that the worker computes one after the other. Up to `together` neighbouring tiles of a worker are one block of the
     innermost dealt axis. With a `share`, blocks have as many whole steps as it says.
 
-    Other blocks of one range have about equal sizes, whole multiples of `unit`. Blocks in which the positions mask all
+    Blocks of one range that are not dealt, or of several units, have about equal sizes, whole multiples of `unit`. Blocks in which the positions mask all
     values of compute `masked_by` are left out: of a maximum, except within the first block of the axis that it reduces; or
     of a map that is 0 there.
     ```mlir
@@ -101,10 +101,15 @@ def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
     vector operand, else in blocks of rows; of an evaluated compute, transposed to the order of its vectors. Copies of
     all blocks are kept for all tiles of the `kept` innermost dealt axes, where these are several; else each takes the
     place of the one before. With `most`, copies are kept that have at most so many elements in all; those of an axis that
-    is one of these are kept in groups of so many, and tiles are dealt group by group.
+    is one of these are kept in groups of so many, and tiles are dealt group by group, unless they are kept `whole`: all of
+    them, or none.
+
+    Of a single contraction, columns that stand within blocks of columns are packed panel by panel, right before these are
+    multiplied; those that stand before them, all panels of the tiles that are together.
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$input, DefaultValuedParameter<"int64_t", "0">:$kept,
-                        DefaultValuedParameter<"int64_t", "0">:$most);
+                        DefaultValuedParameter<"int64_t", "0">:$most,
+                        DefaultValuedParameter<"bool", "false">:$whole);
 }
 
 def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
@@ -145,12 +150,17 @@ def Tile_TreeTilingAttr : Tile_PlanPart<"TreeTiling", "tree"> {
   let description = [{
     Intermediates live in scratch, for the ranges of the innermost blocks that enclose their computation and all uses.
     Of a single contraction and its epilogue, a tile is a panel of columns for a block of rows; up to `together` of them
-    are computed block by block of the reduced axis, so that packed rows serve all of them while they are in cache.
+    are computed block by block of the reduced axis, so that packed rows serve all of them while they are in cache. Its
+    `kernel` multiplies and adds vectors, or sums dot products.
     ```mlir
     #tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [#tile.blocks<axis = 0, …>]>
     ```
   }];
-  let parameters = (ins "MicroKernelAttr":$kernel, "::mlir::ArrayAttr":$body);
+  let parameters = (ins Tile_KernelParameter:$kernel, "::mlir::ArrayAttr":$body);
+  let extraClassDeclaration = [{
+    /// That of multiply-adds; null if the kernel is another one.
+    MicroKernelAttr getMicroKernel() const { return ::llvm::dyn_cast<MicroKernelAttr>(getKernel()); }
+  }];
 }
 
 #endif // FREESTONE_COMPILER_DIALECT_TILE_TILETREES_TD
