@@ -27,13 +27,14 @@ static std::optional<Expr> getLast(WindowForm &form, const LinearIndex &coordina
   return coordinate.offset.isConstant(0) ? std::optional(last) : std::nullopt;
 }
 
-/// Whether an operand is the same at all rows and pixels, and the elements of its taps follow each other.
-static bool areWeights(WindowForm &form, unsigned input) {
+/// Whether an operand is the same at all rows and pixels, and the elements of its taps follow each other with this
+/// step, 1 or -1.
+static bool areWeights(WindowForm &form, unsigned input, int64_t step) {
   std::optional<LinearIndex> linear = getStrides(form.compute, input);
   if (!linear || form.compute.getInputType(input).getElementType() != form.elementType ||
       moves(form, *linear, form.pixelLoop) || (form.rowLoop && moves(form, *linear, *form.rowLoop)))
     return false;
-  int64_t distance = 1;
+  int64_t distance = step;
   SmallVector<unsigned> taps = form.getTaps();
   for (unsigned loop : llvm::reverse(taps)) {
     if (moves(form, *linear, loop) ? !linear->strides[loop].isConstant(distance) : !form.getExtent(loop).isConstant(1))
@@ -73,9 +74,21 @@ std::optional<ChannelVectors> ChannelVectors::get(WindowForm &form) {
   for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
     if (input == form.picture)
       continue;
-    if (vectors.weights || !areWeights(form, input))
+    vectors.mirrored = areWeights(form, input, -1);
+    if (vectors.weights || !(vectors.mirrored || areWeights(form, input, 1)))
       return std::nullopt;
     vectors.weights = input;
+  }
+  vectors.order = form.outer;
+  if (vectors.weights && !vectors.sharesPicture) {
+    // Lanes with weights of their own, also where the innermost loop goes along pictures.
+    LinearIndex linear = *getStrides(compute, *vectors.weights);
+    auto isOfWeights = [&](unsigned loop) { return moves(form, linear, loop); };
+    if (auto last = llvm::find_if(llvm::reverse(form.outer), isOfWeights); last != form.outer.rend()) {
+      vectors.loop = *last;
+      llvm::erase(vectors.order, vectors.loop);
+      vectors.order.push_back(vectors.loop);
+    }
   }
 
   LinearIndex picture = *getStrides(compute, form.picture);

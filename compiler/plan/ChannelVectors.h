@@ -12,11 +12,16 @@ namespace freestone::tile {
 /// is transposed, and as many tiles are computed at a time as are neighbouring channels. Where a group's channels out
 /// share what windows see, a lane has one of these, and the box is [planes][rows][pixels].
 struct ChannelVectors {
-  /// The loop of the channels that lanes have: the innermost outer one, or that of channels out.
+  /// The loop of the channels that lanes have: the innermost outer one that has weights of its own, or that of channels
+  /// out.
   unsigned loop;
   bool sharesPicture = false;
-  /// The input beside the picture: an element for each channel and tap; taps follow each other.
+  /// The outer loops as tiles go along them, with that of the lanes innermost.
+  llvm::SmallVector<unsigned> order;
+  /// The input beside the picture: an element for each channel and tap; taps follow each other, or, mirrored, precede
+  /// each other, as those of gradients do.
   std::optional<unsigned> weights;
+  bool mirrored = false;
   int64_t taps;
   /// The loop over taps that counts planes, and their number and distance in the picture.
   std::optional<unsigned> planeLoop;

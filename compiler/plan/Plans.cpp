@@ -85,9 +85,13 @@ static FailureOr<PlanAttr> planWindow(ProgramOp program, WindowTilingAttr tiling
     return program.emitOpError(
                "computes one tap at a time, or all of a number that is known with rows that share them, not ")
            << tiling.getUnroll();
-  if (tiling.getChannelVectors() && !ChannelVectors::get(*form))
+  std::optional<ChannelVectors> vectors = tiling.getChannelVectors() ? ChannelVectors::get(*form) : std::nullopt;
+  if (tiling.getChannelVectors() && !vectors)
     return program.emitOpError("has vectors along channels, but neighbours of these are no windows of their own");
   WindowTiles tiles = WindowTiles::get(*form, tiling);
+  // In the order that a run's sizes choose.
+  if (vectors && vectors->order != form->outer)
+    return makePlan(program, tiling, tiles.tiles, tiles.getScratch(*form), Accesses::getUnknown(program));
   TileGrid grid = TileGrid::get(form->compute, form->outer, tiles.rowBlocks * tiles.pixelBlocks);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(*form), Accesses::get(program, grid));
 }

@@ -134,15 +134,26 @@ graph::TensorType ProgramSymbols::convertResult(ComputeOp op, unsigned result) {
   return graph::TensorType::get(context, shape, type.getElementType(), type.getLayout());
 }
 
+/// The loop that alone runs over so many elements of a dimension, from the first or from the last one on.
+static std::optional<unsigned> getLoopOverAll(ComputeOp op, Expr index, Expr extent) {
+  SmallVector<unsigned> loops = getLoops(index);
+  std::optional<LinearIndex> linear = asLinear(index, op.getNumLoops());
+  if (loops.size() != 1 || !linear || op.getExtents()[loops.front()] != extent)
+    return std::nullopt;
+  Expr stride = linear->strides[loops.front()];
+  bool isForward = stride.isConstant(1) && linear->offset.isConstant(0);
+  bool isBackward = stride.isConstant(-1) && linear->offset == extent - 1;
+  return isForward || isBackward ? std::optional(loops.front()) : std::nullopt;
+}
+
 /// The extent of the loop that runs over a whole dimension of an outside tensor, alone.
 std::optional<Expr> ProgramSymbols::getLoopOver(Value tensor, unsigned dim) {
   for (ComputeOp member : members)
     for (auto [input, operand] : llvm::enumerate(member.getInputs())) {
       if (operand != tensor)
         continue;
-      auto loop = dyn_cast<AffineDimExpr>(member.getMap(input).getResult(dim));
-      if (loop && member.getExtents()[loop.getPosition()] == graph::getShape(tensor)[dim])
-        return convertLoop(member, loop.getPosition());
+      if (auto loop = getLoopOverAll(member, getIndices(member, input)[dim], graph::getShape(tensor)[dim]))
+        return convertLoop(member, *loop);
     }
   return std::nullopt;
 }

@@ -1,7 +1,8 @@
 """Windows of narrow pictures, with vectors along channels, beside fp64: channel_vectors.py FOLDER.
 
 One artifact of each for all sizes, of which some are too wide: depthwise convolutions, groups of channels out, and pools;
-strides, dilations, uneven borders, one axis, channels that end within a vector; what follows on the elements; stages of chains.
+strides, dilations, uneven borders, one axis, channels that end within a vector; taps in the opposite order, as those of
+gradients; what follows on the elements, or writes them channel by channel; stages of chains.
 """
 
 import json
@@ -19,7 +20,7 @@ from targets import distinct, instructions
 
 
 class Window:
-    """Of `kind` conv, max, average (of all taps) or mean (of those within the picture), over `channels` in `groups`."""
+    """Of `kind` conv, transposed (depthwise), max, average (of all taps) or mean (of those within the picture), over `channels` in `groups`."""
 
     def __init__(self, kind, channels, taps, strides=None, dilations=None, pads=None, groups=None, out=None, following="Relu"):
         self.kind, self.channels, self.taps, self.axes = kind, channels, taps, len(taps)
@@ -34,6 +35,9 @@ class Window:
         shared = dict(strides=self.strides, dilations=self.dilations, pads=self.pads)
         if self.kind == "conv":
             return helper.make_node("Conv", [source, "w"], [target], group=self.groups, **shared)
+        if self.kind == "transposed":
+            pads = [count - 1 - pad for count, pad in zip(self.taps * 2, self.pads)]
+            return helper.make_node("ConvTranspose", [source, "w"], [target], group=self.groups, pads=pads)
         if self.kind == "max":
             return helper.make_node("MaxPool", [source], [target], kernel_shape=self.taps, **shared)
         return helper.make_node("AveragePool", [source], [target], kernel_shape=self.taps, count_include_pad=int(self.kind == "average"), **shared)
@@ -49,10 +53,12 @@ class Window:
         x = x.astype(np.float64)
         if self.kind == "max":
             return np.maximum.reduce([part for _, part in self.parts(x, -np.inf)])
-        if self.kind != "conv":
+        if self.kind not in ("conv", "transposed"):
             total = sum(part for _, part in self.parts(x, 0.0))
             return total / (np.prod(self.taps) if self.kind == "average" else sum(part for _, part in self.parts(np.ones_like(x), 0.0)))
         weights = self.weights.astype(np.float64).reshape(self.groups, self.out // self.groups, -1, *self.taps)
+        if self.kind == "transposed":
+            weights = np.flip(weights, range(3, 3 + self.axes))
         result = 0
         for tap, part in self.parts(x, 0.0):
             grouped = part.reshape(len(x), self.groups, -1, *part.shape[2:])
@@ -68,6 +74,9 @@ CASES = [
     Window("conv", 64, [3, 3], strides=[2, 2], pads=[1] * 4, following="Add"),
     Window("conv", 24, [5, 3], strides=[1, 2], dilations=[2, 1], pads=[3, 1, 4, 0], following="Transpose"),
     Window("conv", 19, [7, 7], pads=[3] * 4),
+    Window("transposed", 40, [3, 3], pads=[1] * 4),
+    Window("transposed", 37, [5, 3], pads=[2, 0, 3, 1], following="Channels"),
+    Window("conv", 37, [3, 3], pads=[1] * 4, following="Channels"),
     Window("conv", 48, [3, 3], pads=[1] * 4, groups=3),
     Window("conv", 64, [3, 3], strides=[2, 2], pads=[1] * 4, groups=4, following="Add"),
     Window("conv", 36, [3, 3], strides=[1, 2], pads=[1, 0, 2, 1], groups=3, out=39, following="HardSwish"),
@@ -94,6 +103,8 @@ def make_model(window, leading):
         nodes.append(helper.make_node("Add", ["c", "r"], ["y"]))
     elif window.following == "Transpose":
         nodes.append(helper.make_node("Transpose", ["c"], ["y"], perm=[0, *range(2, 2 + window.axes), 1]))
+    elif window.following == "Channels":
+        nodes.append(helper.make_node("Transpose", ["c"], ["y"], perm=[1, 0, *range(2, 2 + window.axes)]))
     else:
         nodes.append(helper.make_node(window.following, ["c"], ["y"]))
     graph = helper.make_graph(nodes, "window", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], tensors)
@@ -105,6 +116,8 @@ def follow(window, found, residual):
         return found + residual
     if window.following == "Transpose":
         return np.moveaxis(found, 1, -1)
+    if window.following == "Channels":
+        return np.swapaxes(found, 0, 1)
     return np.maximum(found, 0) if window.following == "Relu" else found * np.clip(found / 6 + 0.5, 0, 1)
 
 

@@ -3,7 +3,7 @@
 // RUN: freestone-opt %s --tile-choose-tiles='target=x86-64-v4 channel-vectors=false' | FileCheck %s --check-prefix=OFF
 
 // OFF-NOT: channel_vectors
-// CHECK:   channel_vectors = 3 : i64
+// CHECK:   channel_vectors = 4 : i64
 
 // Depthwise: of sizes that a run brings, narrow pictures have vectors along the channels.
 // CHECK-LABEL: tile.program @depthwise
@@ -64,4 +64,22 @@ tile.program @wide symbols [n](%x: !graph.tensor<[n, 96, 56, 56], f32>) -> (!gra
     tile.yield %m : f32
   } : (!graph.tensor<[n, 96, 56, 56], f32>) -> !graph.tensor<[n, 96, 56, 56], f32>
   tile.return %0 : !graph.tensor<[n, 96, 56, 56], f32>
+}
+
+// Taps may precede each other, as those of gradients do, and results lie channel by channel: lanes still have channels,
+// and tiles go along these first.
+// CHECK-LABEL: tile.program @mirrored
+// CHECK-SAME:    channel_vectors = {{[0-9]+}}>
+// CHECK-SAME:    reads = [unit, unit], writes = [unit]
+tile.program @mirrored symbols [n, h, w](%x: !graph.tensor<[n, 96, h, w], f32>, %k: !graph.tensor<[96, 3, 3], f32>)
+    -> (!graph.tensor<[96, n, h, w], f32>) {
+  %0 = tile.compute [96, n, h, w, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction]
+      ins(%x : affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, d0, d2 + d4 - 1, d3 + d5 - 1)>,
+          %k : affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, -d4 + 2, -d5 + 2)>) fill [0.0 : f32, unit] init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[n, 96, h, w], f32>, !graph.tensor<[96, 3, 3], f32>) -> !graph.tensor<[96, n, h, w], f32>
+  tile.return %0 : !graph.tensor<[96, n, h, w], f32>
 }

@@ -98,7 +98,7 @@ ChannelVectorEmitter::ChannelVectorEmitter(Emission &emission, tile::WindowForm 
       most(tiling.getChannelVectors()), vectorType(VectorType::get({lanes}, form.elementType)),
       channelSymbol(emission.getPositionSymbol("channel")), resultSymbol(emission.getPositionSymbol("result")),
       loops(compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
-  for (auto [number, loop] : llvm::enumerate(form.outer)) {
+  for (auto [number, loop] : llvm::enumerate(vectors.order)) {
     bool isChannel = loop == vectors.loop;
     outer.push_back({isChannel ? channelSymbol : emission.getPositionSymbol("o" + std::to_string(number)), Value()});
     loops[loop] = outer.back().symbol;
@@ -203,7 +203,7 @@ void ChannelVectorEmitter::listTaps() {
 
 /// The tiles from `tile` on that are computed together, and their number.
 Value ChannelVectorEmitter::emitRun(Value tile) {
-  SmallVector<Value> digits = emission.unravel(tile, form.getExtents(form.outer));
+  SmallVector<Value> digits = emission.unravel(tile, form.getExtents(vectors.order));
   for (auto [position, digit] : llvm::zip_equal(outer, digits))
     position.value = digit;
   Value width = getConstant(lanes), zero = getConstant(0), one = getConstant(1);
@@ -240,7 +240,7 @@ Value ChannelVectorEmitter::emitRun(Value tile) {
 Value ChannelVectorEmitter::getWeightBlock(ArrayRef<Value> digits, Value block) {
   Value number = getConstant(0);
   for (unsigned loop : vectors.getWeightLoops(form)) {
-    Value digit = digits[llvm::find(form.outer, loop) - form.outer.begin()];
+    Value digit = digits[llvm::find(vectors.order, loop) - vectors.order.begin()];
     number = emission.add(emission.multiply(number, emission.getSize(form.getExtent(loop))), digit);
   }
   return emission.add(emission.multiply(number, emission.getSize(vectors.getBlocks(form, lanes))), block);
@@ -298,9 +298,12 @@ void ChannelVectorEmitter::transposeRun(unsigned input, ArrayRef<Value> starts, 
   store(rows);
 }
 
+/// As they lie in memory.
 void ChannelVectorEmitter::packWeights(Value block) {
   unsigned input = *vectors.weights;
   Expr linear = tile::getLinearIndex(compute.getInputType(input), tile::getIndices(compute, input, loops));
+  if (vectors.mirrored)
+    linear = linear - (vectors.taps - 1);
   SmallVector<Value> starts =
       getStarts(block, [&](Value channel) { return emission.getIndex(linear, getPositions(channel)); });
   emission.forRange(getConstant(0), getConstant(vectors.getPaddedTaps(lanes)), lanes, [&](Value tap) {
@@ -365,8 +368,10 @@ void ChannelVectorEmitter::reduceWindows(Value first) {
         OpBuilder::InsertionGuard guard(builder);
         builder.setInsertionPointToStart(loop.getBody());
         Value tap = loop.getInductionVar(), distance = loadWord(taps, tap), weight;
-        if (vectors.weights)
-          weight = loadVector(weights, emission.add(packedWeights, timesLanes(tap)));
+        if (vectors.weights) {
+          Value place = vectors.mirrored ? emission.subtract(getConstant(vectors.taps - 1), tap) : tap;
+          weight = loadVector(weights, emission.add(packedWeights, timesLanes(place)));
+        }
         SmallVector<Value> next;
         for (auto [start, sum] : llvm::zip_equal(starts, loop.getRegionIterArgs())) {
           BodyVectorizer body(emission, compute, getPoints({}, Value()));
