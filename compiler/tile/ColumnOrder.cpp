@@ -64,9 +64,10 @@ static bool isOfPictures(ComputeOp op, unsigned input, const ProductOrder &produ
 
 /// Whether panels of each picture's columns have so many places without a column that one product of all pictures is
 /// faster: otherwise the panels of a picture stay in a nearer cache than those of all.
-static bool leavesPlaces(int64_t columns, int64_t width) {
+static bool leavesPlaces(Expr columns, int64_t width) {
   constexpr int64_t fewestOf = 20;
-  return (int64_t(llvm::alignTo(columns, width)) - columns) * fewestOf >= columns;
+  std::optional<int64_t> count = columns.asConstant();
+  return count && (int64_t(llvm::alignTo(*count, width)) - *count) * fewestOf >= *count;
 }
 
 static std::optional<ProductOrder> getProductOrder(ComputeOp op, int64_t width) {
@@ -81,8 +82,7 @@ static std::optional<ProductOrder> getProductOrder(ComputeOp op, int64_t width) 
   Expr columns = Expr::constant(op.getContext(), 1);
   for (unsigned loop : dims->n)
     columns = columns * op.getExtents()[loop];
-  std::optional<int64_t> count = columns.asConstant();
-  if (!count || !leavesPlaces(*count, width))
+  if (!leavesPlaces(columns, width))
     return std::nullopt;
   ProductOrder product;
   for (unsigned loop : dims->batch)
@@ -96,6 +96,28 @@ static std::optional<ProductOrder> getProductOrder(ComputeOp op, int64_t width) 
       !goesOn(op, dims->rhs, product.columns))
     return std::nullopt;
   return product;
+}
+
+/// The order of a product's loops in which pictures come first, where their columns are read as they lie, and fill
+/// panels: each picture's then stay in a near cache.
+static std::optional<SmallVector<unsigned>> getPictureOrder(ComputeOp op, int64_t width) {
+  constexpr unsigned pictureLoops = 3;
+  std::optional<ContractionDims> dims = getContractionDims(op);
+  if (!dims || !dims->batch.empty() || dims->m.empty() || dims->n.size() < pictureLoops ||
+      op.getResultType(0).getLayout() || isWeightOnly(op))
+    return std::nullopt;
+  ArrayRef<unsigned> pixels = ArrayRef(dims->n).drop_front();
+  std::optional<LinearIndex> linear = getStrides(op, dims->rhs);
+  Expr columns = Expr::constant(op.getContext(), 1);
+  for (unsigned loop : pixels)
+    columns = columns * op.getExtents()[loop];
+  bool isPicture = linear && linear->strides[pixels.back()].isConstant(1) && goesOn(op, dims->rhs, pixels);
+  if (!isPicture || op.getExtents()[dims->n.front()].isConstant(1) || leavesPlaces(columns, width))
+    return std::nullopt;
+  SmallVector<unsigned> order = {dims->n.front()};
+  llvm::append_range(order, dims->m);
+  llvm::append_range(order, pixels);
+  return order;
 }
 
 /// Whether a map reads the elements of a product that nothing else reads.
@@ -175,11 +197,16 @@ int64_t ColumnOrder::run() {
     auto *reader = op->hasOneUse() ? *op->user_begin() : nullptr;
     auto map = dyn_cast_or_null<ComputeOp>(reader);
     bool isOfMap = map && isMap(map) && isEpilogue(map, op->use_begin()->getOperandNumber());
-    std::optional<ProductOrder> product = isOfMap ? std::nullopt : getProductOrder(op, width);
-    if (!product)
+    if (isOfMap)
       continue;
-    reorder(op, product->order);
-    ++count;
+    if (std::optional<ProductOrder> product = getProductOrder(op, width)) {
+      reorder(op, product->order);
+      ++count;
+    } else if (std::optional<SmallVector<unsigned>> order = getPictureOrder(op, width)) {
+      // Maps stay with the rows that they read.
+      [[maybe_unused]] FailureOr<ComputeOp> permuted = reorderResult(op, *order);
+      assert(succeeded(permuted) && "an index that was affine stays so");
+    }
   }
   return count;
 }

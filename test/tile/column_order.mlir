@@ -67,3 +67,24 @@ func.func @returned(%x: !graph.tensor<[b, 64, 14, 14], f32>, %w: !graph.tensor<[
        : !graph.tensor<[b, 64, 14, 14], f32>, !graph.tensor<[32, 64, 1, 1], f32>
   return %y : !graph.tensor<[b, 32, 14, 14], f32>
 }
+
+// -----
+
+// A result that is read channel by channel is written so, but where a picture's columns fill panels the product goes
+// picture by picture.
+// CHECK-LABEL: func.func @by_channel
+// CHECK:         tile.compute [b, 32, 28, 28, 64]
+// OFF-LABEL:   func.func @by_channel
+// OFF:           tile.compute [32, b, 28, 28, 64]
+// FULL-LABEL:  func.func @by_channel
+// FULL:          tile.compute [b, 32, 28, 28, 64]
+func.func @by_channel(%x: !graph.tensor<[b, 64, 28, 28], f32>, %w: !graph.tensor<[32, 64, 1, 1], f32>) -> !graph.tensor<[32], f32> {
+  %y = graph.convolve %x, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [0, 0] high [0, 0] groups 1
+       : !graph.tensor<[b, 64, 28, 28], f32>, !graph.tensor<[32, 64, 1, 1], f32>
+  %t = graph.transpose %y [1, 0, 2, 3] : !graph.tensor<[b, 32, 28, 28], f32>
+  %s = graph.reduce add %t axes [1, 2, 3] : !graph.tensor<[32, b, 28, 28], f32>
+  %u = graph.unary tanh %t : !graph.tensor<[32, b, 28, 28], f32>
+  %v = graph.reduce max %u axes [1, 2, 3] : !graph.tensor<[32, b, 28, 28], f32>
+  %r = graph.binary add %s, %v : !graph.tensor<[32], f32>
+  return %r : !graph.tensor<[32], f32>
+}

@@ -64,14 +64,22 @@ FailureOr<TensorType> BinaryOp::deduce(Adaptor op, Refusal refuse) {
   return lhs;
 }
 
+/// Whether a number leaves all that it is added to as it is. What begins with 0.0, as sums of products do, is never
+/// -0.0.
+static bool isNeutralFor(Value other, Attribute number) {
+  bool mayBeNegativeZero = isFloat(typeOf(other).getElementType()) && !other.getDefiningOp<ContractOp>() &&
+                           !other.getDefiningOp<ConvolveOp>();
+  return isSplatOf(number, -0.0) || (!mayBeNegativeZero && isSplatOf(number, 0.0));
+}
+
 /// Folds only where the result is bit-identical for every value, -0.0 and NaN included.
 OpFoldResult BinaryOp::fold(FoldAdaptor op) {
   bool real = isFloat(typeOf(getLhs()).getElementType());
   switch (getKind()) {
   case BinaryKind::add:
-    if (isSplatOf(op.getRhs(), real ? -0.0 : 0.0))
+    if (isNeutralFor(getLhs(), op.getRhs()))
       return getLhs();
-    return isSplatOf(op.getLhs(), real ? -0.0 : 0.0) ? getRhs() : Value();
+    return isNeutralFor(getRhs(), op.getLhs()) ? getRhs() : Value();
   case BinaryKind::sub:
     return isSplatOf(op.getRhs(), 0.0) ? getLhs() : Value();
   case BinaryKind::mul:
