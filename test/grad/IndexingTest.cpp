@@ -51,12 +51,24 @@ TEST_F(IndexingGradient, NegativeIndices) {
 TEST_F(IndexingGradient, Scatter) {
   check(scatter("graph.scatter_elements add", "[m, v]", "[m, s]", "v", "axis 1", "[m, s]"), false);
   check(scatter("graph.scatter_nd add", "[v, v, d]", "[s, 2]", "v", "", "[s, d]"), false);
+  for (std::string kind : {"max", "min"}) {
+    check(scatter("graph.scatter_elements " + kind, "[m, v]", "[m, s]", "v", "axis 1", "[m, s]"), false);
+    check(scatter("graph.scatter_nd " + kind, "[v, v, d]", "[s, 2]", "v", "", "[s, d]"), false);
+  }
   // One update for each element: which of several wins is not differentiable.
   checkAt(scatter("graph.scatter_elements none", "[m, v]", "[m, 1]", "v", "axis 1", "[m, 1]"), {{"m", 3}, {"v", 5}});
   checkAt(scatter("graph.scatter_nd none", "[v, d]", "[1, 1]", "v", "", "[1, d]"), {{"v", 3}, {"d", 5}});
   EXPECT_NE(
       getRefusal(scatter("graph.scatter_elements mul", "[m, v]", "[m, s]", "v", "axis 1", "[m, s]")).find("'mul'"),
       std::string::npos);
+}
+
+/// What several updates and an element have in common is shared.
+TEST_F(IndexingGradient, ScatterTies) {
+  auto gradients = differentiateAt(scatter("graph.scatter_elements max", "[v]", "[s]", "v", "axis 0", "[s]"),
+                                   {f64({3}, {2, 1, 5}), i64({4}, {0, 0, 1, 2}), f64({4}, {2, 2, 3, 4})});
+  EXPECT_EQ(gradients[0], (std::vector<double>{1. / 3, 0, 1}));
+  EXPECT_EQ(gradients[1], (std::vector<double>{1. / 3, 1. / 3, 1, 0}));
 }
 
 TEST_F(IndexingGradient, Twice) {

@@ -216,6 +216,9 @@ def indexing():
     once = np.argsort(random.random((3, 7)), 1)[:, :4]
     yield Case("ScatterElements", lambda x, i, u: x.scatter(1, i, u), draw(3, 7), once, draw(3, 4), axis=1)
     yield Case("ScatterElements", lambda x, i, u: x.scatter_add(1, i, u), draw(3, 7), places, draw(3, 5), axis=1, reduction="add")
+    for form in ("max", "min"):
+        extremes = lambda x, i, u, form=form: x.scatter_reduce(1, i, u, "a" + form)
+        yield Case("ScatterElements", extremes, draw(3, 7), places, draw(3, 5), axis=1, reduction=form)
     rows = lambda x, i, u: x.index_put((i[:, 0],), u)
     yield Case("ScatterND", rows, draw(7, 3), ints(5, 0).reshape(2, 1), draw(2, 3))
     summed = lambda x, i, u: x.index_put((i[:, 0],), u, accumulate=True)

@@ -53,35 +53,57 @@ LogicalResult differentiateGatherNd(graph::GatherNdOp op, Backward &backward) {
   return success();
 }
 
-/// Only replacing and adding have gradients: others depend on which update won.
-LogicalResult refuseCombination(ScatterKind kind, Backward &backward) {
-  return backward.refuse("scatters by '" + graph::stringifyScatterKind(kind) +
-                         "', which has no gradient here; 'none' and 'add' have one");
+/// The gradients of a scatter. `scatter(data, updates, kind)` and `gather(data)` are those of its indices.
+LogicalResult differentiateScatter(ScatterKind kind, Backward &backward,
+                                   llvm::function_ref<Tensor(Tensor, Tensor, ScatterKind)> scatter,
+                                   llvm::function_ref<Tensor(Tensor)> gather) {
+  Tensor g = backward.gradient(), x = backward.operand(0), updates = backward.operand(2);
+  switch (kind) {
+  case ScatterKind::none:
+    if (backward.wants(0u))
+      backward.add(0u, scatter(g, splatLike(0, updates), ScatterKind::none));
+    if (backward.wants(2u))
+      backward.add(2u, gather(g));
+    return success();
+  case ScatterKind::add:
+    backward.add(0u, g);
+    if (backward.wants(2u))
+      backward.add(2u, gather(g));
+    return success();
+  case ScatterKind::max:
+  case ScatterKind::min: {
+    // Ties share the gradient, as in PyTorch's scatter_reduce.
+    Tensor result = backward.result();
+    Tensor isKept = equal(x, result), isChosen = equal(updates, gather(result));
+    Tensor share = g / scatter(cast(isKept, g.elementType()), cast(isChosen, g.elementType()), ScatterKind::add);
+    backward.add(0u, select(isKept, share, 0.0));
+    if (backward.wants(2u))
+      backward.add(2u, select(isChosen, gather(share), 0.0));
+    return success();
+  }
+  default:
+    return backward.refuse("scatters by '" + graph::stringifyScatterKind(kind) +
+                           "', which has no gradient here; 'none', 'add', 'max' and 'min' have one");
+  }
 }
 
 LogicalResult differentiateScatterElements(graph::ScatterElementsOp op, Backward &backward) {
-  Tensor g = backward.gradient(), indices = backward.operand(1), updates = backward.operand(2);
+  Tensor indices = backward.operand(1);
   int64_t axis = op.getAxis();
-  if (op.getKind() != ScatterKind::none && op.getKind() != ScatterKind::add)
-    return refuseCombination(op.getKind(), backward);
-  bool replaces = op.getKind() == ScatterKind::none;
-  if (backward.wants(0u))
-    backward.add(0u, replaces ? scatterElements(g, indices, splatLike(0, updates), axis, ScatterKind::none) : g);
-  if (backward.wants(2u))
-    backward.add(2u, gatherElements(g, indices, axis));
-  return success();
+  return differentiateScatter(
+      op.getKind(), backward,
+      [&](Tensor data, Tensor updates, ScatterKind kind) {
+        return scatterElements(data, indices, updates, axis, kind);
+      },
+      [&](Tensor data) { return gatherElements(data, indices, axis); });
 }
 
 LogicalResult differentiateScatterNd(graph::ScatterNdOp op, Backward &backward) {
-  Tensor g = backward.gradient(), indices = backward.operand(1), updates = backward.operand(2);
-  if (op.getKind() != ScatterKind::none && op.getKind() != ScatterKind::add)
-    return refuseCombination(op.getKind(), backward);
-  bool replaces = op.getKind() == ScatterKind::none;
-  if (backward.wants(0u))
-    backward.add(0u, replaces ? scatterNd(g, indices, splatLike(0, updates), ScatterKind::none) : g);
-  if (backward.wants(2u))
-    backward.add(2u, gatherNd(g, indices));
-  return success();
+  Tensor indices = backward.operand(1);
+  return differentiateScatter(
+      op.getKind(), backward,
+      [&](Tensor data, Tensor updates, ScatterKind kind) { return scatterNd(data, indices, updates, kind); },
+      [&](Tensor data) { return gatherNd(data, indices); });
 }
 
 } // namespace
