@@ -140,6 +140,21 @@ TEST(Operator, ResizeByAFractionTakesEverySize) {
             (std::vector<float>{1, 1, 2, 3, 7, 7, 8, 9}));
 }
 
+/// In f32 seven tenths are less, and six tenths are more.
+TEST(Operator, ScalesOfAResizeAreTheFractionsThatTheyState) {
+  auto resized = [](const std::string &size, const std::string &scale) {
+    Imported model =
+        importText("agraph (float[" + size + "] x) => (float[q] y) { s = Constant<value_floats = [" + scale + R"(]>()
+      y = Resize<mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric">(x, , s) })");
+    return run(model, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {10});
+  };
+  for (std::string size : {"w", "10"}) {
+    EXPECT_EQ(resized(size, "0.7"), (std::vector<float>{1, 2, 3, 5, 6, 8, 9}));
+    EXPECT_EQ(resized(size, "0.6"), (std::vector<float>{1, 2, 4, 6, 7, 9}));
+    EXPECT_EQ(resized(size, "0.33333334"), (std::vector<float>{1, 4, 7}));
+  }
+}
+
 TEST(Operator, ScalesOfAResizeMayBeAnInput) {
   Imported model = importText("agraph (float[1, w] x, float[2] s) => (float[p, q] y) { y = Resize(x, , s) }");
   ASSERT_TRUE(model.model.module) << model.reason();

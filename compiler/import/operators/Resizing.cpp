@@ -23,6 +23,30 @@ struct AxisScale {
 Tensor nearWeight(Tensor distance, double a) { return ((a + 2) * distance - (a + 3)) * distance * distance + 1.0; }
 Tensor farWeight(Tensor distance, double a) { return ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a; }
 
+/// A fraction above / below.
+using Fraction = std::pair<int64_t, int64_t>;
+
+/// The simplest fraction that rounds to a scale in f32, by continued fractions: 0.7 states 7/10, so that ten elements
+/// become seven, and 6.05405 may state 224/37. None where no denominator is small enough to be told from its
+/// neighbours.
+std::optional<Fraction> statedFraction(double scale) {
+  constexpr int64_t largestBelow = 1 << 12, largestAbove = int64_t(1) << 32;
+  Fraction last(0, 1), next(1, 0);
+  for (double rest = scale; rest < double(largestAbove);) {
+    int64_t whole = int64_t(std::floor(rest));
+    Fraction convergent(whole * next.first + last.first, whole * next.second + last.second);
+    last = next;
+    next = convergent;
+    auto [above, below] = next;
+    if (below > largestBelow || above > largestAbove)
+      break;
+    if (float(double(above) / double(below)) == float(scale))
+      return next;
+    rest = 1 / (rest - double(whole));
+  }
+  return std::nullopt;
+}
+
 class Resizer {
 public:
   Resizer(Node &node, Tensor x) : node(node), builder(node.builder()), x(x) {}
@@ -90,7 +114,7 @@ void Resizer::keepAspectRatio(ArrayRef<int64_t> axes, ArrayRef<Expr> sizes, bool
   }
 }
 
-/// floor(extent · scale). Numbers of 24 bits, as f32 has them, are fractions over a power of two.
+/// floor(extent · scale), for what a scale states. Others, as f32 has them, are fractions over a power of two.
 std::optional<Expr> Resizer::scaledSize(Expr extent, const Element &scale) {
   if (!scale.asReal()) {
     auto [above, below] = scale.isFraction() ? std::pair(scale.getNumerator(), scale.getDenominator())
@@ -100,12 +124,15 @@ std::optional<Expr> Resizer::scaledSize(Expr extent, const Element &scale) {
   double value = *scale.asReal();
   if (!(value > 0))
     return node.reject("a scale is not positive"), std::nullopt;
+  std::optional<Fraction> stated = statedFraction(value);
   if (std::optional<int64_t> constant = extent.asConstant()) {
-    double size = std::floor(double(*constant) * value);
+    double size = std::floor(stated ? double(*constant) * stated->first / stated->second : double(*constant) * value);
     if (!(size < 0x1p62))
       return node.reject("a scale is too large"), std::nullopt;
     return builder.size(int64_t(size));
   }
+  if (stated)
+    return Expr::floorDiv(extent * stated->first, stated->second);
   int64_t below = 1;
   constexpr int64_t finest = int64_t(1) << 32;
   while (value != std::trunc(value) && below < finest) {
@@ -134,8 +161,11 @@ bool Resizer::readFactors(ArrayRef<int64_t> axes, SmallVector<AxisScale> &result
     std::optional<Expr> size = scaledSize(x.dim(axis), elements[index]);
     if (!size)
       return false;
-    Tensor scale = scales ? cast(reshape(slice(scales, 0, builder.size(index), builder.size(1)), {}), real)
-                          : builder.scalar(*elements[index].asReal(), real);
+    std::optional<double> number = elements[index].asReal();
+    if (std::optional<Fraction> stated = number ? statedFraction(*number) : std::nullopt)
+      number = double(stated->first) / double(stated->second);
+    Tensor scale = number ? builder.scalar(*number, real)
+                          : cast(reshape(slice(scales, 0, builder.size(index), builder.size(1)), {}), real);
     result.push_back({axis, *size, scale, /*isStated=*/true});
   }
   return true;
