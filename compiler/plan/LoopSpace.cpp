@@ -139,6 +139,12 @@ SmallVector<Expr> LoopSpace::reshape(ArrayRef<Expr> indices, ArrayRef<Expr> from
   MLIRContext *context = from.empty() && to.empty() ? nullptr : (from.empty() ? to : from).front().context();
   SmallVector<Expr> result(to.size());
   for (const ReshapeGroup &group : getReshapeGroups(from, to)) {
+    // An index outside of a dimension of 1 stays there, where a fill is read.
+    bool isWhole = group.fromEnd - group.fromBegin == 1 && group.toEnd - group.toBegin == 1;
+    if (isWhole && !isInside(indices[group.fromBegin], from[group.fromBegin])) {
+      result[group.toBegin] = indices[group.fromBegin];
+      continue;
+    }
     Expr linear = Expr::constant(context, 0);
     for (unsigned i = group.fromBegin; i < group.fromEnd; ++i)
       linear = linear * from[i] + indices[i];

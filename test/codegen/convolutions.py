@@ -242,6 +242,26 @@ def check_depthwise_gradient(folder, channels, images, size, taps, stride, targe
             assert np.abs(actual - expected).max() < 4e-6 * np.abs(expected).max(), (channels, size, taps, stride, target)
 
 
+def check_single_places(folder, size, target):
+    """The gradient of depthwise filters, of pictures with one place along some axes: all other taps read the border."""
+    draws, images, channels = np.random.default_rng(1), 4, 8
+    x, g = (draws.standard_normal((images, channels, *size), dtype=np.float32) for _ in range(2))
+    padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), (1, 1), (1, 1)])
+    expected = np.einsum("icabxy,icxy->cab", np.lib.stride_tricks.sliding_window_view(padded, size, axis=(2, 3)), g.astype(np.float64))
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    nodes = [helper.make_node("Transpose", ["x"], ["turned"], perm=[1, 0, 2, 3]), helper.make_node("Reshape", ["turned", "shape"], ["merged"]),
+             helper.make_node("Transpose", ["g"], ["kernel"], perm=[1, 0, 2, 3]),
+             helper.make_node("Conv", ["merged", "kernel"], ["y"], group=channels, pads=[1] * 4)]
+    shape = numpy_helper.from_array(np.array([1, channels * images, *size]), "shape")
+    graph = helper.make_graph(nodes, "places", [value("x", x.shape), value("g", g.shape)], [value("y", None)], [shape])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), folder / "m.onnx")
+    freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--target", target)
+    model = freestone_runtime.Model(folder / "m.stone", 1)
+    (actual,) = model.run({"x": x, "g": g})
+    model.close()
+    assert np.abs(actual[0] - expected).max() < 4e-6 * np.abs(expected).max(), (size, target)
+
+
 # Taps and the stride of transposed convolutions, as gradients of pictures are: some results are of no tap, or of fewer.
 TRANSPOSED = [(1, 3), (2, 3), (2, 5), (3, 4), (5, 2)]
 
@@ -285,6 +305,8 @@ def main():
             check_gradient(folder, *gradient, target)
         for gradient in DEPTHWISE:
             check_depthwise_gradient(folder, *gradient, target)
+        for size in ((1, 1), (1, 4), (4, 1)):
+            check_single_places(folder, size, target)
         for transposed in TRANSPOSED:
             check_transposed(folder, *transposed, target)
         for case, sizes in BY_HAND:

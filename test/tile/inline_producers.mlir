@@ -256,6 +256,21 @@ func.func @exchanged(%x: !graph.tensor<[n, 96, 56, 56], f32>, %g: !graph.tensor<
 
 // -----
 
+// Where pictures have one element, all places but one are padding.
+// CHECK:       #[[PLACE:.*]] = affine_map<(d0, d1, d2, d3) -> (d3, d0, 0, d1 - 1, d2 - 1)>
+// CHECK-LABEL: func.func @exchanged_places
+// CHECK:         tile.compute [8, 3, 3, n] {{.*}} ins({{.*}} : #[[PLACE]], {{.*}}) fill
+func.func @exchanged_places(%x: !graph.tensor<[n, 8, 1, 1], f32>, %g: !graph.tensor<[8, n, 1, 1], f32>) -> !graph.tensor<[1, 8, 3, 3], f32> {
+  %split = graph.reshape %x : !graph.tensor<[n, 8, 1, 1], f32> -> !graph.tensor<[n, 8, 1, 1, 1], f32>
+  %turned = graph.transpose %split [2, 1, 0, 3, 4] : !graph.tensor<[n, 8, 1, 1, 1], f32>
+  %merged = graph.reshape %turned : !graph.tensor<[1, 8, n, 1, 1], f32> -> !graph.tensor<[1, 8*n, 1, 1], f32>
+  %y = graph.convolve %merged, %g strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 8
+       : !graph.tensor<[1, 8*n, 1, 1], f32>, !graph.tensor<[8, n, 1, 1], f32>
+  return %y : !graph.tensor<[1, 8, 3, 3], f32>
+}
+
+// -----
+
 // Pictures with channels inside are turned once, since windows are read along memory; a reshape that changes what lies
 // outside is not seen through.
 // CHECK-LABEL: func.func @channels_inside
