@@ -93,7 +93,9 @@ void ContractionTiles::setScratch(const ContractionTree &tree, Expr rows, Expr c
     packedColumns = constant(0);
 
   // Tiles share the space for sums where k is one block.
-  int64_t ofSums = std::max(elements + height * width, std::max(rowsOfBlock, epilogueRows) * width);
+  // Panels that pass by are multiplied in pairs.
+  int64_t ofPairs = dotProducts && !tree.columns ? 2 * height : 0;
+  int64_t ofSums = std::max(elements + height * width, std::max({rowsOfBlock, epilogueRows, ofPairs}) * width);
   int64_t otherTiles = *runTiles.asConstant() - 1;
   Expr further = Expr::min(depthBlocks - 1, constant(1)) * (otherTiles * rowsOfBlock * getTileWidth());
   Expr ofPiece = further + slices * ofSums;

@@ -76,7 +76,11 @@ tile.program @steps symbols [](%x: !graph.tensor<[64, 16, 512], f32>, %g: !graph
 // LARGE-SAME: groups = 32, parts = 3>, {{.*}}axis = 3, step = 1024,
 // CHECK-SAME: #tile.choice<[<size = -min(s0, 9) + 9, most = 0, tiling = #tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, {{.*}}parts = 3>, {{.*}}unit = 32, dealt = false, body = [#tile.packed<compute = 0, input = 0, kept = 1, most = {{[0-9]+}}>,
 // CHECK-SAME:   #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>,
+// Of half a strip, each second panel is multiplied with the one before it.
 // EMITTED-LABEL: func.func @parts.0
+// EMITTED:      arith.cmpi sle, %{{.*}}, %c16
+// EMITTED:      %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
+// EMITTED:      arith.select %{{.*}}, %{{.*}}, %[[NULL]] : !llvm.ptr
 // EMITTED:      call @freestone_dot_products_bf16x3
 tile.program @parts symbols [s0, s1](%h: !graph.tensor<[s0, 256], f32>, %r: !graph.tensor<[256, 1024], f32, #tile.panels<axis = 1, width = 32>>,
                                      %p: !graph.tensor<[256, s1], f32, #tile.parts<count = 3, fewest_rows = 9>>)
@@ -106,3 +110,9 @@ tile.program @narrow symbols [s0](%x: !graph.tensor<[s0, 768], f32>, %w: !graph.
   } : (!graph.tensor<[s0, 768], f32>, !graph.tensor<[768, 48], f32>) -> !graph.tensor<[s0, 48], f32>
   tile.return %0 : !graph.tensor<[s0, 48], f32>
 }
+
+// EMITTED-LABEL: module @dot_products_bf16x3
+// EMITTED:         llvm.ptrtoint
+// EMITTED:         scf.for
+// EMITTED-COUNT-24:  llvm.x86.tdpbf16ps
+// EMITTED:         scf.yield

@@ -211,7 +211,16 @@ Value ContractionEmitter::getMostTiles() {
   // The sums of a run are kept to its end, where k is several blocks in any case.
   Value rowsOfEpilogue = emission.getConstant(tiles.epilogueRows);
   Value together = emission.maximum(one, emission.divide(rowsOfEpilogue, emission.maximum(one, rowStep)));
+  // An odd number of panels leaves one without a second.
+  if (pairsPanels && tiles.slices % 2 == 1)
+    together = emission.maximum(together, select(pairsPanels, emission.getConstant(2), one));
   return select(compare(arith::CmpIPredicate::eq, depthBlocks, one), emission.minimum(most, together), most);
+}
+
+Value ContractionEmitter::isSecondOfPair(Value place) {
+  Value size = emission.getConstant(width), panel = emission.divide(emission.subtract(place, firstPlace), size);
+  Value half = emission.divide(panel, emission.getConstant(2));
+  return compare(arith::CmpIPredicate::ne, panel, emission.add(half, half));
 }
 
 /// With a single block of k, pieces whose epilogue follows at once share the space for sums.
@@ -220,7 +229,11 @@ Value ContractionEmitter::getSums(Value place) {
   if (tiles.slices > 1)
     return inRun;
   Value isOnly = compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1));
-  return select(isOnly, emission.getConstant(0), inRun);
+  Value shared = emission.getConstant(0);
+  if (pairsPanels)
+    shared = select(conjoin(pairsPanels, isSecondOfPair(place)),
+                    emission.multiply(rowStep, emission.getConstant(width)), shared);
+  return select(isOnly, shared, inRun);
 }
 
 Value ContractionEmitter::getSums(const Piece &piece, Value place) {

@@ -69,6 +69,10 @@ protected:
   std::pair<mlir::Value, mlir::Value> getNext(const Panel &columns, mlir::Value block);
   /// Whether this worker still has to pack a panel.
   mlir::Value areColumnsNew(const Panel &columns);
+  /// Whether the panel at a place is the second of a pair, if there are pairs.
+  mlir::Value isSecondOfPair(mlir::Value place);
+  /// Where the sums of the panel at a place are in `accumulators`, or those of the piece that it begins.
+  mlir::Value getSums(mlir::Value place);
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
   mlir::Value toWord(mlir::Value index) {
     return mlir::arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
@@ -101,6 +105,8 @@ protected:
   mlir::Value firstPlace, lastPlace;
   /// Columns at places before it still have to be packed by this worker.
   mlir::Value endOfNew;
+  /// Whether two neighbouring panels of a run are computed at once, as the first of them; null if none ever are.
+  mlir::Value pairsPanels;
   /// The rows of a strip, of plans with strips: what a micro-kernel computes at once.
   mlir::Value stripRows;
 
@@ -114,8 +120,6 @@ private:
   void forPanels(const Piece &piece, llvm::function_ref<void(mlir::Value place)> body);
   Panel getPanel(const PackedBlock &at, const Piece &piece, mlir::Value place);
   mlir::Value getKeptStart(mlir::Value place, mlir::Value block);
-  /// Where the sums of the panel at a place are in `accumulators`, or those of the piece that it begins.
-  mlir::Value getSums(mlir::Value place);
   /// Where the sums of a panel are.
   mlir::Value getSums(const Piece &piece, mlir::Value place);
   /// Behind the last block of k, the epilogue of a piece; of slices, that of all tiles, behind the last panel of the

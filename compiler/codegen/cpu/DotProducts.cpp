@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/PackDotProducts.h"
 #include "compiler/plan/IndexMaps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -20,7 +21,7 @@ public:
 
 private:
   void prepare() override;
-  void begin() override { call(TileFunction::enter); }
+  void begin() override;
   void end() override { call(TileFunction::leave); }
   void call(TileFunction function);
   void packRowsOf(const PackedBlock &block, Value start) override;
@@ -31,6 +32,10 @@ private:
   Value getPartsStart(Value column, Value step);
   /// The address of a group of a panel.
   Value getColumns(Value panel, Value group);
+  /// The address of a group of packed columns of `parts`.
+  Value getPassing(Value place, Value block, Value group);
+  void addPair(SmallVectorImpl<Value> &operands, const Panel &columns, Value block, Value group);
+  void addAhead(SmallVectorImpl<Value> &operands, const Panel &columns, Value block, Value group, Value panel);
   std::pair<Value, Value> getAhead(const Panel &columns, Value block, Value group, Value panel);
   void repeatWithoutParts(Value sums, const PackedBlock &columns);
   Value correctSums(Value sums, Value column) override;
@@ -58,6 +63,13 @@ void DotProductEmitter::prepare() {
   accumulators = emission.takeScratch(tiles.sumType, tiles.sums);
   if (layout.flipsRows())
     columnSums = emission.takeScratch(tiles.sumType, tiles.columnSums);
+}
+
+/// Panels that pass by are multiplied in pairs where rows are half a strip.
+void DotProductEmitter::begin() {
+  if (parts)
+    pairsPanels = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(layout.unit / 2));
+  call(TileFunction::enter);
 }
 
 /// Matrix units are the worker's from the first run to the last.
@@ -112,25 +124,60 @@ void DotProductEmitter::multiplyPanel(const Panel &columns, Value block, Value r
   // Equal shares: a strip waits for its sums once a call.
   Value calls = emission.ceilDivide(groups, emission.getConstant(layout.groups));
   Value share = emission.ceilDivide(groups, calls);
+  if (pairsPanels)
+    calls = select(conjoin(pairsPanels, isSecondOfPair(columns.place)), emission.getConstant(0), calls);
   emission.forRange(emission.getConstant(0), calls, 1, [&](Value number) {
     Value group = emission.multiply(number, share);
     Value count = emission.minimum(share, emission.subtract(groups, group));
     Value start = emission.multiply(group, emission.getConstant(layout.getGroupElements()));
-    std::pair<Value, Value> ahead = getAhead(columns, block, group, panel);
-    func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(rows.count), toWord(count),
-                                    emission.getPointer(packedRows, emission.add(rowsStart, start)), toWord(stripBytes),
-                                    getColumns(panel, group), emission.getPointer(accumulators, sums),
-                                    toWord(emission.add(block, group)), ahead.first, toWord(ahead.second)});
+    SmallVector<Value> operands = {toWord(rows.count),
+                                   toWord(count),
+                                   emission.getPointer(packedRows, emission.add(rowsStart, start)),
+                                   toWord(stripBytes),
+                                   getColumns(panel, group),
+                                   emission.getPointer(accumulators, sums),
+                                   toWord(emission.add(block, group))};
+    if (pairsPanels)
+      addPair(operands, columns, block, group);
+    else
+      addAhead(operands, columns, block, group, panel);
+    func::CallOp::create(builder, location, kernel, operands);
   });
   if (layout.factors.parts > 1)
     emitIf(compare(arith::CmpIPredicate::eq, emission.add(block, emission.getConstant(1)), depthBlocks),
            [&] { repeatWithoutParts(sums, columns); });
 }
 
+Value DotProductEmitter::getPassing(Value place, Value block, Value group) {
+  return getColumns(getPartsStart(getColumn(place), emission.multiply(block, depthStep)), group);
+}
+
+/// Of panels that pass by, the groups that follow, and the second of a pair. A last one alone is its own second, so
+/// that its sums have the same bits.
+void DotProductEmitter::addPair(SmallVectorImpl<Value> &operands, const Panel &columns, Value block, Value group) {
+  Value size = emission.getConstant(width);
+  Panel last = columns;
+  last.place = emission.add(columns.place, size);
+  last.place = select(conjoin(pairsPanels, compare(arith::CmpIPredicate::slt, last.place, lastPlace)), last.place,
+                      columns.place);
+  auto [next, nextBlock] = getNext(last, block);
+  Value second = emission.add(next, size);
+  second = select(compare(arith::CmpIPredicate::slt, second, columnTotal), second, next);
+  Value none = LLVM::ZeroOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()));
+  operands.append({getPassing(next, nextBlock, group), toWord(emission.getConstant(0)),
+                   select(pairsPanels, getPassing(last.place, block, group), none),
+                   emission.getPointer(accumulators, getSums(last.place)), getPassing(second, nextBlock, group)});
+}
+
 /// The address of the rows of memory that the next panel has at these steps, and the bytes from one to the next; a
-/// panel that stays packed is prefetched itself. Columns that lie along k are not. The panel itself is prefetched,
-/// group by group, where rows are 0 bytes apart.
+/// panel that stays packed is prefetched itself. Columns that lie along k are not.
+void DotProductEmitter::addAhead(SmallVectorImpl<Value> &operands, const Panel &columns, Value block, Value group,
+                                 Value panel) {
+  auto [address, pitch] = getAhead(columns, block, group, panel);
+  Value none = LLVM::ZeroOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()));
+  operands.append({address, toWord(pitch), none, none, none});
+}
+
 std::pair<Value, Value> DotProductEmitter::getAhead(const Panel &columns, Value block, Value group, Value panel) {
   Value zero = emission.getConstant(0);
   std::pair<Value, Value> none = {getColumns(panel, zero), zero};
@@ -138,9 +185,6 @@ std::pair<Value, Value> DotProductEmitter::getAhead(const Panel &columns, Value 
     return none;
   auto [place, next] = getNext(columns, block);
   Value column = getColumn(place);
-  // Parts pass by from L2.
-  if (parts)
-    return {getColumns(getPartsStart(column, emission.multiply(next, depthStep)), group), zero};
   unsigned input = *form.getInput(form.rhs);
   sym::Expr linear = points.getLinearIndex(form, input);
   std::optional<sym::Expr> alongDepth = tile::getStride(linear, points.k);
