@@ -93,7 +93,7 @@ void ContractionTiles::setScratch(const ContractionTree &tree, Expr rows, Expr c
     packedColumns = constant(0);
 
   // Tiles share the space for sums where k is one block.
-  // Panels that pass by are multiplied in pairs.
+  // Panels that pass by are multiplied in pairs, and so may be two tiles, where rows are a strip at most.
   int64_t ofPairs = dotProducts && !tree.columns ? 2 * height : 0;
   int64_t ofSums = std::max(elements + height * width, std::max({rowsOfBlock, epilogueRows, ofPairs}) * width);
   int64_t otherTiles = *runTiles.asConstant() - 1;

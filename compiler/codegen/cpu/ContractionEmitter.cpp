@@ -211,7 +211,7 @@ Value ContractionEmitter::getMostTiles() {
   // The sums of a run are kept to its end, where k is several blocks in any case.
   Value rowsOfEpilogue = emission.getConstant(tiles.epilogueRows);
   Value together = emission.maximum(one, emission.divide(rowsOfEpilogue, emission.maximum(one, rowStep)));
-  // An odd number of panels leaves one without a second.
+  // Of two tiles with an odd number of slices each, no panel is without a second.
   if (pairsPanels && tiles.slices % 2 == 1)
     together = emission.maximum(together, select(pairsPanels, emission.getConstant(2), one));
   return select(compare(arith::CmpIPredicate::eq, depthBlocks, one), emission.minimum(most, together), most);

@@ -16,10 +16,10 @@ namespace freestone::codegen {
 // every group, of words for 32 columns. Where elements have several parts, a group has so many times these rows, and
 // the products of parts are summed; meanwhile rows of 128 bytes, `pitch` bytes apart, are prefetched into L2 from
 // `ahead` on, which need not be mapped: 8 for each group of each of the first four strips. With a pitch of 0, the first
-// strip prefetches the groups of B into L1, and behind them the one at `ahead`. At most 16 rows of several parts may have
-// a second panel, `otherB`, which is null else: its sums are at `otherC`, and both panels are prefetched so, the second
-// with the group at `otherAhead` behind it. All of B and C are aligned to 64 bytes. On vectors, one factor of integers is
-// signed and one is not.
+// strip prefetches the groups of B into L1, and behind them the one at `ahead`. At most 16 rows of several parts may
+// have a second panel, `otherB`, which is null else: its sums are at `otherC`, and both panels are prefetched so, the
+// second with the group at `otherAhead` behind it. All of B and C are aligned to 64 bytes. On vectors, one factor of
+// integers is signed and one is not.
 
 /// The declaration of the function for these factors, added to the module once.
 mlir::func::FuncOp declareDotProducts(mlir::ModuleOp module, const tile::DotProductFactors &factors);
