@@ -45,6 +45,14 @@ TEST(Operator, RecurrentLayersHaveOneType) {
             "node 'y' (RNN, opset 20): the input, its weights, biases and first states must be floats of one type");
 }
 
+/// As of PyTorch's packed sequences, whose number is that of the lengths.
+TEST(Operator, LengthsOfSequencesMayHaveASizeOfTheirOwn) {
+  Imported model = importText("agraph (float[t, b, 2] x, float[1, 4, 2] w, float[1, 4, 4] r, int32[n] l) => "
+                              "(float[s, d, c, h] y) { y = RNN<hidden_size = 4>(x, w, r, , l) }");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(), "t, 1, b, 4");
+}
+
 TEST(Operator, NumbersTakeTheTypeBesideThem) {
   Imported model = importText("agraph (float[n] x) => (float[n] y) { y = HardSwish(x) }");
   ASSERT_TRUE(model.model.module) << model.reason();

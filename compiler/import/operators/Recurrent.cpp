@@ -151,7 +151,7 @@ Shown runAlong(ModelBuilder &builder, const Direction &direction, Tensor product
 
 /// Inputs that every recurrent operator has, x as [steps, batch, input].
 void recur(Node &node, int64_t gates, bool hasCells, ArrayRef<StringRef> defaults, Step step) {
-  Tensor x = node.input(0), w = node.input(1), r = node.input(2), lengths = node.optionalInput(4);
+  Tensor x = node.input(0), w = node.input(1), r = node.input(2);
   if (!x || !w || !r)
     return;
   if (x.rank() != 3 || w.rank() != 3 || r.rank() != 3) {
@@ -186,6 +186,7 @@ void recur(Node &node, int64_t gates, bool hasCells, ArrayRef<StringRef> default
     areConform &= bool(given) == bool(conformed);
     return conformed;
   };
+  Tensor lengths = optional(4, {batch}, "sizes of the lengths");
   SmallVector<Expr> ofState = {count, batch, hidden};
   if (isBatchFirst)
     std::swap(ofState[0], ofState[1]);
