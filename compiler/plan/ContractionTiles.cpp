@@ -70,8 +70,8 @@ void ContractionTiles::setScratch(const ContractionTree &tree, Expr rows, Expr c
   int64_t rowsOfBlock = tree.share ? elements / tree.depth + height : tree.mostRows;
   int64_t mostDepth = llvm::divideCeil(std::max(tree.depth, taps) / taps * taps, depthUnit) * depthUnit;
   // Each block of k ends in less than a unit more, all but the last are full, and all together hold less than one more.
-  Expr allSteps = depth + (depthBlocks.isConstant() && tree.share ? depthBlocks * depthUnit
-                                                                  : Expr::min(depth + depthUnit, constant(mostDepth)));
+  Expr allSteps =
+      depth + (depthBlocks.isConstant() ? depthBlocks * depthUnit : Expr::min(depth + depthUnit, constant(mostDepth)));
 
   int64_t ofBlock = std::max(elements + height * mostDepth, rowsOfBlock * mostDepth);
   Expr rowsAtOnce = tree.share ? rows + height : Expr::min(rows + height, constant(tree.mostRows));

@@ -37,7 +37,7 @@
 // CHECK: call @freestone_dot_products_s8s8
 // CHECK: call @freestone_dot_products_leave
 tile.program @product symbols [](%x: !x, %w: !w) -> (!y)
-    attributes {plan = #tile.plan<#tree, tiles = 14, scratch = 178176, reads = [#tile.shared_block<elements = 19200, tiles = 7>, unit], writes = [#tile.shared_block<elements = 12800, tiles = 7>]>} {
+    attributes {plan = #tile.plan<#tree, tiles = 14, scratch = 148480, reads = [#tile.shared_block<elements = 19200, tiles = 7>, unit], writes = [#tile.shared_block<elements = 12800, tiles = 7>]>} {
   %c = tile.compute [100, 200, 300] [parallel, parallel, reduction]
        ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0 : i32] {
   ^bb0(%a: i8, %b: i8, %sum: i32):
