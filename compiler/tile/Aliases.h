@@ -10,8 +10,8 @@ namespace freestone::tile {
 inline constexpr llvm::StringRef updatesAttr = "updates";
 bool isUpdate(mlir::Operation *op);
 
-/// Of an update of what a loop carries, whose result is the next carried value, longer than the operand: it needs no
-/// copy, as the memory of what is carried is large enough, and what was there stays as it is.
+/// Of the updates that make the next carried value of a loop, longer than the last one: they need no copy, as the
+/// memory of what is carried is large enough, and what was there stays as it is until nothing reads it any more.
 inline constexpr llvm::StringRef appendsAttr = "appends";
 bool isAppend(mlir::Operation *op);
 

@@ -128,6 +128,27 @@ func.func @grown(%x: !graph.tensor<[n], f32>, %h: !graph.tensor<[n], f32>) -> !g
 
 // -----
 
+// Slices along another axis are taken of what was appended to, in its memory, behind all that reads it.
+// CHECK-LABEL: func.func private @chosen_body
+// CHECK:         %[[LONGER:.*]] = tile.opaque {{.*}} attributes {appends, updates}
+// CHECK:         graph.reduce add
+// CHECK:         %[[NEXT:.*]]:2 = tile.opaque {{.*}} ins(%[[LONGER]], %{{.*}}) attributes {appends, updates}
+// CHECK:         return %{{.*}}, %[[NEXT]]#0
+func.func @chosen(%x: !graph.tensor<[4, 1, 32], f32>, %rows: !graph.tensor<[4], i64>) -> !graph.tensor<[4, 7, 32], f32> {
+  %limit = graph.constant dense<6> : tensor<i64> -> !graph.tensor<[], i64>
+  %r = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[4, 1, 32], f32> {
+  ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[4, i + 1, 32], f32>):
+    %yes = graph.constant dense<true> : tensor<i1> -> !graph.tensor<[], i1>
+    %longer = graph.concat %state, %x axis 1 : !graph.tensor<[4, i + 1, 32], f32>, !graph.tensor<[4, 1, 32], f32>
+    %next = graph.gather %longer, %rows axis 0 batch_dims 0 : <[4, i + 2, 32], f32>, <[4], i64>
+    %sum = graph.reduce add %longer axes [0, 1, 2] : <[4, i + 2, 32], f32>
+    graph.yield %yes, %next : !graph.tensor<[], i1>, !graph.tensor<[4, i + 2, 32], f32>
+  } {trip = #sym.expr<i>, trips = #sym.expr<6>} -> !graph.tensor<[4, 7, 32], f32>
+  return %r : !graph.tensor<[4, 7, 32], f32>
+}
+
+// -----
+
 // Where data end the loop, the number of its iterations is bound behind it.
 // CHECK-LABEL: func.func @ended
 // CHECK:         %[[R:.*]]:2 = tile.loop @ended_body trips 6 while
