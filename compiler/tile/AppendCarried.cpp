@@ -176,7 +176,7 @@ int64_t tile::appendCarried(graph::WhileOp loop) {
       // Behind all that reads what was there.
       OpBuilder end(block.getTerminator());
       int64_t axis = next->chosen.getAxis();
-      longer = choose(end, location, longer, next->chosen.getIndices(),
+      longer = choose(end, next->chosen.getLoc(), longer, next->chosen.getIndices(),
                       order.empty() ? axis : std::distance(order.begin(), llvm::find(order, axis)));
     }
     block.getTerminator()->setOperand(1 + index, longer);

@@ -77,6 +77,38 @@ def check_appended(folder, model, appended):
     assert counted == [appended, 0] and np.array_equal(*written), counted
 
 
+# Slices of two groups, each longer by one in each iteration, change places as data say.
+CHOSEN = """<ir_version: 9, opset_import: ["" : 17]>
+chosen (int64 most, float[2, 4, 1, 20] x, int64[p, 4] places) => (float[2, 4, q, 20] y) {
+    go = Constant<value = bool {1}>()
+    y = Loop<body = b (int64 i, bool c, float[2, 4, l, 20] old) => (bool d, float[2, 4, k, 20] next) {
+        d = Identity(c) all = Concat<axis = 2>(old, x) rows = Gather<axis = 0>(places, i)
+        [pick] next = Gather<axis = 1>(all, rows) }>(most, go, x)
+}"""
+
+
+def check_chosen(folder):
+    """Slices change places, several are of one, and are counted from the end, where they lie; others are refused by name."""
+    model, artifact, random = folder / "chosen.onnx", folder / "chosen.stone", np.random.default_rng(1)
+    onnx.save(onnx.parser.parse_model(CHOSEN), model)
+    command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", artifact, "--json"]
+    assert json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]["appended"] == 1
+    x = random.standard_normal((2, 4, 1, 20), dtype=np.float32)
+    places = np.array([[1, 0, 3, 2], [2, 2, 0, -1], [3, 0, 1, 2], [0, 1, 2, 3], [-4, 3, 3, 0]])
+    for workers in (1, 2, 3):
+        program, expected = freestone_runtime.Model(artifact, workers), x
+        for most in range(len(places) + 1):
+            (found,) = program.run({"most": np.array(most), "x": x, "places": places})
+            assert np.array_equal(found, expected), (workers, most)
+            if most < len(places):
+                expected = np.concatenate([expected, x], axis=2)[:, places[most]]
+        program.close()
+    np.savez(folder / "feeds.npz", most=np.array(1), x=x, places=np.full((1, 4), 4))
+    command = [freestone_runtime.freestone(), "run", artifact, "--input", folder / "feeds.npz"]
+    refused = subprocess.run(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert refused.returncode != 0 and "pick" in refused.stderr and "outside of its axis" in refused.stderr, refused.stderr
+
+
 def check_entries(artifact):
     """Each word takes the same phases of one run, which begin and end outside of the loop."""
     program, phases = freestone_runtime.Model(artifact, 2), [0]
@@ -93,6 +125,7 @@ def check_entries(artifact):
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    check_chosen(folder)
     for beams in (1, 3):
         model, artifact = compile_decoder(folder, beams)
         for words in (0, 1, 7, 20):
