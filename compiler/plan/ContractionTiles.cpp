@@ -38,7 +38,6 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
   tiles.epilogueRows = form.slices > 1 ? sliceRows : 1;
   int64_t runTiles = llvm::divideCeil(tree.panels, form.slices);
   tiles.runTiles = constant(runTiles);
-  tiles.columnCopies = !tree.columns ? Copies::none : tree.packsRuns ? Copies::ofRun : Copies::ofPanel;
   tiles.keepsSums = static_cast<bool>(tree.evaluate);
   tiles.keptRows = constant(tree.keptRows);
   tiles.keptColumns = constant(tree.keptColumns);

@@ -64,9 +64,6 @@ struct ContractionTiles {
   sym::Expr runTiles, keptRows, keptColumns;
   /// Whether panels that do not stay packed all together may be in several groups.
   bool mayGroup;
-  /// Where columns are packed: nowhere, if they are stored as the micro-kernel reads them; each panel when it is
-  /// multiplied; or all panels of a run before, since rows of their memory are short.
-  enum class Copies { none, ofPanel, ofRun } columnCopies;
   /// Whether sums stay in scratch for what follows on them; else the micro-kernel writes them to the result.
   bool keepsSums;
   /// Rows of which a block's are a multiple.

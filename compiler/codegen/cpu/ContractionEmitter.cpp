@@ -1,7 +1,7 @@
 #include "compiler/codegen/cpu/ContractionEmitter.h"
 
 #include "compiler/codegen/cpu/Epilogue.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "compiler/plan/Variants.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -9,12 +9,15 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
+using tile::ContractionAxis;
+
 ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm contraction,
                                        tile::ContractionTiles geometry, int64_t lanes)
-    : emission(emission), builder(emission.builder), location(emission.location), form(std::move(contraction)),
-      tiles(std::move(geometry)), width(tiles.kernel.getWidth()), points(emission, form, lanes, tiles.wordSteps) {}
+    : TreeWalker(emission, ranges), form(std::move(contraction)), tiles(std::move(geometry)),
+      width(tiles.kernel.getWidth()), points(emission, form, lanes, tiles.wordSteps),
+      ranges(SmallVector<AxisRange>(ContractionAxis::steps + 1)) {}
 
-void ContractionEmitter::emit() {
+void ContractionEmitter::emit(ArrayAttr tree) {
   prepare();
   rowTotal = emission.getSize(form.getExtent(form.m));
   columnTotal = emission.getSize(form.getExtent(form.n));
@@ -32,8 +35,12 @@ void ContractionEmitter::emit() {
                            compare(arith::CmpIPredicate::sle, depthTotal, emission.getConstant(tiles.stripDepth)));
     goesByStrips = conjoin(goesByStrips, compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1)));
   }
+  axes.ranges[ContractionAxis::steps] = {emission.getConstant(0), depthTotal, {}, {}};
   begin();
-  emission.forTileRuns([&](Value tile) { return emitRun(tile); });
+  emission.forTileRuns([&](Value first) {
+    tile = first;
+    return emitRun(tree);
+  });
   end();
 }
 
@@ -58,89 +65,99 @@ Value ContractionEmitter::getStep(Value total, Value blocks, int64_t unit) {
   return emission.multiply(emission.ceilDivide(emission.ceilDivide(total, emission.maximum(blocks, one)), step), step);
 }
 
-void ContractionEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {
-  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
 /// Computes the run that begins with a tile, and returns the number of its tiles.
-Value ContractionEmitter::emitRun(Value tile) {
+Value ContractionEmitter::emitRun(ArrayAttr tree) {
   SmallVector<Expr> grid = form.getExtents(form.outer);
   grid.push_back(tiles.rowBlocks * tiles.columnTiles);
-  SmallVector<Value> digits = emission.unravel(tile, grid);
+  digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(points.outer, digits))
     position.value = digit;
-  Value zero = emission.getConstant(0), group = emission.divide(digits.back(), tilesOfGroup);
-  Value inGroup = emission.subtract(digits.back(), emission.multiply(group, tilesOfGroup));
+  Value inMatrix = digits.pop_back_val(), group = emission.divide(inMatrix, tilesOfGroup);
+  Value inGroup = emission.subtract(inMatrix, emission.multiply(group, tilesOfGroup));
   firstOfGroup = emission.multiply(group, columnTilesOfGroup);
   tilesHere = emission.minimum(columnTilesOfGroup, emission.subtract(columnTiles, firstOfGroup));
-  firstTile = tile;
   rowBlock = emission.divide(inGroup, tilesHere);
   Value inRow = emission.subtract(inGroup, emission.multiply(rowBlock, tilesHere));
   Value first = emission.add(firstOfGroup, inRow);
   Value most = emission.minimum(getMostTiles(), emission.subtract(emission.end, tile));
   Value count = emission.minimum(emission.subtract(tilesHere, inRow), most);
 
-  rows.first = emission.multiply(rowBlock, rowStep);
-  // The last blocks of an extent may be empty.
-  Value rowsLeft = emission.subtract(rowTotal, rows.first);
-  rows.count = emission.maximum(zero, emission.minimum(rowStep, rowsLeft));
+  llvm::append_values(digits, rowBlock, inRow);
+
+  rows = getRange({emission.getConstant(0), rowTotal, {}, {}}, rowBlock, rowStep);
   Value tileWidth = emission.getConstant(tiles.getTileWidth());
   firstPlace = emission.multiply(first, tileWidth);
   lastPlace = emission.minimum(columnTotal, emission.multiply(emission.add(first, count), tileWidth));
 
+  dealt = {rows, {firstPlace, emission.subtract(lastPlace, firstPlace), {}, {}}};
+  if (!form.outer.empty())
+    dealt.insert(dealt.begin(), AxisRange());
+
   // Packed rows of the previous run are valid only if this worker computed it.
-  Value rowsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, tile, emission.begin),
-                                         compare(arith::CmpIPredicate::eq, inRow, zero));
-  rowsAreNew = select(keepsRows, rowsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
+  rowsAreNew = select(keepsRows, isNewTile(dealt.size() - 1), arith::ConstantIntOp::create(builder, location, 1, 1));
   endOfNew = getEndOfNew();
   beginRun();
-  emission.forRange(zero, depthBlocks, 1, [&](Value block) { emitBlock(block); });
+  walkTile(tree);
   return count;
 }
 
 /// Where columns stay packed, those are not new whose tile in the row block before is this worker's.
 Value ContractionEmitter::getEndOfNew() {
-  Value others = emission.subtract(emission.add(emission.begin, tilesHere), firstTile);
+  Value others = emission.subtract(emission.add(emission.begin, tilesHere), tile);
   Value end = emission.add(firstPlace, emission.multiply(others, emission.getConstant(tiles.getTileWidth())));
   Value isLater = compare(arith::CmpIPredicate::sgt, rowBlock, emission.getConstant(0));
   return select(conjoin(keepsColumns, isLater), end, lastPlace);
 }
 
-void ContractionEmitter::emitBlock(Value block) {
-  Value zero = emission.getConstant(0);
-  PackedBlock at = rows;
-  at.k = emission.multiply(block, depthStep);
-  at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
-  Value rowsStart = emission.multiply(select(keepsRows, block, zero), emission.multiply(rowStep, getPackedStep()));
-  emitIf(rowsAreNew, [&] { packRowsOf(at, rowsStart); });
-  multiplyRun(at, block, rowsStart, [&] { emitPanels(at, block, rowsStart); });
+/// Blocks of steps have one size in all tiles.
+TreeWalker::Division ContractionEmitter::divide(tile::BlocksAttr) { return {depthBlocks, depthStep}; }
+
+/// Blocks of columns are panels: each by itself, with all nodes, or those of a strip before what is evaluated of them.
+void ContractionEmitter::emitBlocks(tile::BlocksAttr blocks) {
+  if (blocks.getAxis() != ContractionAxis::columns)
+    return TreeWalker::emitBlocks(blocks);
+  ArrayRef<Attribute> nodes = blocks.getBody().getValue();
+  auto ofPanel = nodes.take_until([](Attribute node) { return isa<tile::EvaluateAttr>(node); });
+  multiplyRun([&] {
+    forPieces([&](const Piece &piece) {
+      forPanels(piece, [&](Value place) {
+        panel = getPanel(piece, place);
+        walk(ofPanel);
+      });
+      walk(nodes.drop_front(ofPanel.size()));
+      panel.reset();
+    });
+  });
 }
 
-void ContractionEmitter::emitPanels(const PackedBlock &at, Value block, Value rowsStart) {
-  using Copies = tile::ContractionTiles::Copies;
-  // Panels that stay packed have space for all of k.
-  Value panelSteps = emission.multiply(select(keepsColumns, depthBlocks, emission.getConstant(1)), depthStep), run;
-  if (tiles.columnCopies == Copies::ofRun)
-    run = packRun(at, block, emission.multiply(panelSteps, emission.getConstant(width)));
-  forPieces([&](const Piece &piece) {
-    forPanels(piece, [&](Value place) {
-      Panel columns = getPanel(at, piece, place);
-      auto getCopy = [&]() -> Value {
-        if (tiles.columnCopies == Copies::none)
-          return {};
-        if (run)
-          return emission.add(run, emission.multiply(emission.subtract(place, firstPlace), panelSteps));
-        Value start = getPanelStart(columns, place, block);
-        emitIf(areColumnsNew(columns), [&] { packColumnsOf(columns, block, start, emission.getConstant(0)); });
-        return start;
-      };
-      multiplyPanel(columns, block, rowsStart, piece.sums ? getSums(piece, place) : Value(), getCopy);
+/// Of a panel, what is packed is copied where the product asks for it: few rows read it in place.
+void ContractionEmitter::emitPacked(tile::PackedAttr node, unsigned) {
+  if (node.getInput() == form.getInput(form.lhs)) {
+    Value number = select(keepsRows, getBlock(), emission.getConstant(0));
+    rowsStart = emission.multiply(number, emission.multiply(rowStep, getPackedStep()));
+    emitIf(rowsAreNew, [&] { packRowsOf(getRows()); });
+  } else if (panel) {
+    getCopy = [this] { return copyPanel(); };
+  } else {
+    getCopy = copyRun();
+  }
+}
+
+void ContractionEmitter::emitMultiply(tile::MultiplyAttr) {
+  multiplyPanel(*panel, panel->piece.sums ? getSums(panel->piece, panel->place) : Value());
+}
+
+/// Behind the last block of k, the epilogue of a piece; of slices, that of all tiles, behind the last panel of the run.
+void ContractionEmitter::emitEvaluate(tile::EvaluateAttr) {
+  Piece piece = panel->piece;
+  emitInLastBlock([&] {
+    if (tiles.slices == 1)
+      return emitPieceEpilogue(piece);
+    emitIf(compare(arith::CmpIPredicate::eq, piece.lastPlace, lastPlace), [&] {
+      emission.forRange(firstPlace, lastPlace, tiles.getTileWidth(), [&](Value place) {
+        emitPieceEpilogue({piece.firstRow, piece.rowCount, place, {}, getSums(place)});
+      });
     });
-    if (piece.sums)
-      finishPiece(piece, block);
   });
 }
 
@@ -171,19 +188,30 @@ void ContractionEmitter::forPanels(const Piece &piece, llvm::function_ref<void(V
     body(piece.firstPlace);
 }
 
-ContractionEmitter::Panel ContractionEmitter::getPanel(const PackedBlock &at, const Piece &piece, Value place) {
-  Panel columns{at, place, piece};
+ContractionEmitter::Panel ContractionEmitter::getPanel(const Piece &piece, Value place) {
+  Panel columns{getRows(), place, piece};
   columns.first = getColumn(place);
   columns.count = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, place));
   return columns;
 }
 
-/// Packs the first panels of a run, which are new, and returns where they begin.
-Value ContractionEmitter::packRun(PackedBlock columns, Value block, Value pitch) {
-  Value zero = emission.getConstant(0), start = select(keepsColumns, getKeptStart(firstPlace, block), zero);
+/// Packs the first panels of a run, which are new. Panels that stay packed have space for all of k.
+std::function<Value()> ContractionEmitter::copyRun() {
+  Value one = emission.getConstant(1), zero = emission.getConstant(0);
+  Value steps = emission.multiply(select(keepsColumns, depthBlocks, one), depthStep);
+  Value pitch = emission.multiply(steps, emission.getConstant(width));
+  Value start = select(keepsColumns, getKeptStart(firstPlace, getBlock()), zero);
+  PackedBlock columns = getRows();
   columns.first = firstPlace;
   columns.count = emission.subtract(emission.minimum(lastPlace, endOfNew), firstPlace);
-  emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] { packColumnsOf(columns, block, start, pitch); });
+  emitIf(compare(arith::CmpIPredicate::sgt, columns.count, zero), [&] { packColumnsOf(columns, start, pitch); });
+  return
+      [=, this] { return emission.add(start, emission.multiply(emission.subtract(panel->place, firstPlace), steps)); };
+}
+
+Value ContractionEmitter::copyPanel() {
+  Value start = getPanelStart(*panel, panel->place, getBlock());
+  emitIf(areColumnsNew(*panel), [&] { packColumnsOf(*panel, start, emission.getConstant(0)); });
   return start;
 }
 
@@ -261,8 +289,8 @@ Value ContractionEmitter::getKeptStart(Value place, Value block) {
   return emission.multiply(number, emission.multiply(getPackedStep(), emission.getConstant(width)));
 }
 
-std::pair<Value, Value> ContractionEmitter::getNext(const Panel &columns, Value block) {
-  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+std::pair<Value, Value> ContractionEmitter::getNext(const Panel &columns) {
+  Value zero = emission.getConstant(0), one = emission.getConstant(1), block = getBlock();
   Value next = emission.add(columns.place, emission.getConstant(width)), nextBlock = emission.add(block, one);
   Value isInside = compare(arith::CmpIPredicate::slt, next, lastPlace);
   Value isLast = compare(arith::CmpIPredicate::eq, nextBlock, depthBlocks);
@@ -275,21 +303,9 @@ std::pair<Value, Value> ContractionEmitter::getNext(const Panel &columns, Value 
   return {place, select(isInside, block, select(isLast, zero, nextBlock))};
 }
 
-void ContractionEmitter::emitInLastBlock(Value block, llvm::function_ref<void()> body) {
-  Value next = emission.add(block, emission.getConstant(1));
+void ContractionEmitter::emitInLastBlock(llvm::function_ref<void()> body) {
+  Value next = emission.add(getBlock(), emission.getConstant(1));
   emitIf(compare(arith::CmpIPredicate::eq, next, depthBlocks), body);
-}
-
-void ContractionEmitter::finishPiece(const Piece &piece, Value block) {
-  emitInLastBlock(block, [&] {
-    if (tiles.slices == 1)
-      return emitPieceEpilogue(piece);
-    emitIf(compare(arith::CmpIPredicate::eq, piece.lastPlace, lastPlace), [&] {
-      emission.forRange(firstPlace, lastPlace, tiles.getTileWidth(), [&](Value place) {
-        emitPieceEpilogue({piece.firstRow, piece.rowCount, place, {}, getSums(place)});
-      });
-    });
-  });
 }
 
 /// Of each slice, at a column of the first one.
@@ -309,7 +325,7 @@ SmallVector<LanePoints, 1> ContractionEmitter::getEpiloguePoints(Value column, V
   return slices;
 }
 
-void ContractionEmitter::bringEpilogue(const Panel &columns, Value block) {
+void ContractionEmitter::bringEpilogue(const Panel &columns) {
   Value zero = emission.getConstant(0), tileWidth = emission.getConstant(tiles.getTileWidth());
   Value inTile =
       emission.subtract(columns.place, emission.multiply(emission.divide(columns.place, tileWidth), tileWidth));
@@ -321,7 +337,7 @@ void ContractionEmitter::bringEpilogue(const Panel &columns, Value block) {
       bringEpilogueRow(emission, form.compute, at, Position{points.m, emission.add(first, row)});
     });
   };
-  emitInLastBlock(block, [&] {
+  emitInLastBlock([&] {
     if (tiles.slices == 1)
       bringRows();
     else
@@ -362,8 +378,10 @@ void ContractionEmitter::emitPieceEpilogue(const Piece &piece) {
 void freestone::codegen::emitContraction(tile::ProgramOp program, Emission &emission) {
   tile::ContractionForm form = *tile::getContractionWithEpilogue(program);
   auto choice = program.getTiling<tile::ChoiceAttr>();
+  tile::ContractionTree tree =
+      choice ? tile::getContractions(choice).front() : *tile::ContractionTree::get(program.getPlan()->getTiling());
   tile::ContractionTiles tiles =
-      choice ? tile::ContractionTiles::get(form, choice)
-             : tile::ContractionTiles::get(form, *tile::ContractionTree::get(program.getPlan()->getTiling()));
-  (tiles.dotProducts ? makeDotProducts : makeMultiplyAdds)(emission, std::move(form), std::move(tiles))->emit();
+      choice ? tile::ContractionTiles::get(form, choice) : tile::ContractionTiles::get(form, tree);
+  auto make = tiles.dotProducts ? makeDotProducts : makeMultiplyAdds;
+  make(emission, std::move(form), std::move(tiles))->emit(tree.build().getBody());
 }

@@ -2,18 +2,19 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_CONTRACTIONEMITTER_H
 
 #include "compiler/codegen/cpu/Pack.h"
+#include "compiler/codegen/cpu/TreeWalker.h"
 #include "compiler/plan/ContractionTiles.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include <functional>
 #include <memory>
 
 namespace freestone::codegen {
 
-/// Walks the blocks of a contraction: runs of tiles, blocks of k, panels of columns, and the epilogue of each panel's
-/// sums. How operands are packed, and what multiplies them, is the micro-kernel's.
-class ContractionEmitter {
+/// The nodes of a contraction's tree (`plan/ContractionTree.h`): runs of tiles, which are dealt, blocks of steps,
+/// packed operands, panels of columns, and the epilogue of each panel's sums. How operands are packed, and what
+/// multiplies them, is the micro-kernel's.
+class ContractionEmitter : protected TreeWalker {
 public:
-  virtual ~ContractionEmitter() = default;
-  void emit();
+  void emit(mlir::ArrayAttr tree);
 
 protected:
   /// Rows, from `firstRow` of the run's on, and panels whose sums are completed together: panel by panel, each row by
@@ -39,18 +40,14 @@ protected:
   virtual void beginRun() {}
   /// The tiles of the next run at most.
   virtual mlir::Value getMostTiles();
-  virtual void packRowsOf(const PackedBlock &block, mlir::Value start) = 0;
+  virtual void packRowsOf(const PackedBlock &block) = 0;
   /// Packs neighbouring columns, whose panels begin `pitch` elements from each other.
-  virtual void packColumnsOf(const PackedBlock &columns, mlir::Value block, mlir::Value start, mlir::Value pitch) = 0;
-  /// Computes all columns of a run for a block of k: panel by panel, unless their number lets it do so at once.
-  virtual void multiplyRun(const PackedBlock &at, mlir::Value block, mlir::Value rowsStart,
-                           llvm::function_ref<void()> byPanel) {
-    byPanel();
-  }
-  /// Computes a panel for a block of k. `sums` is its place in `accumulators`, null if these are not kept; `getPanel`
-  /// packs it if the plan does so here, and returns the beginning of its copy, null if it is stored packed.
-  virtual void multiplyPanel(const Panel &columns, mlir::Value block, mlir::Value rowsStart, mlir::Value sums,
-                             llvm::function_ref<mlir::Value()> getPanel) = 0;
+  virtual void packColumnsOf(const PackedBlock &columns, mlir::Value start, mlir::Value pitch) = 0;
+  /// Computes all columns of a run for the current block of k: panel by panel, unless their number lets it do so at
+  /// once.
+  virtual void multiplyRun(llvm::function_ref<void()> byPanel) { byPanel(); }
+  /// Computes a panel for the current block of k. `sums` is its place in `accumulators`, null if these are not kept.
+  virtual void multiplyPanel(const Panel &columns, mlir::Value sums) = 0;
   /// What sums of the columns from `column` on are, beside what the micro-kernel has summed.
   virtual mlir::Value correctSums(mlir::Value sums, mlir::Value column) { return sums; }
 
@@ -58,38 +55,32 @@ protected:
   mlir::Value getColumn(mlir::Value place);
   /// Prefetches what the first rows of an epilogue read and write in a panel, before its last block of k: of a tile of
   /// slices, before that of its first panel.
-  void bringEpilogue(const Panel &columns, mlir::Value block);
+  void bringEpilogue(const Panel &columns);
   /// The packed numbers of a row or column, of a block of k.
   mlir::Value getPackedStep() { return emission.multiply(depthStep, emission.getConstant(tiles.parts)); }
   /// The scratch index of the packed panel at a place, beside a panel that is computed now: among those that stay
   /// packed, or those of the piece.
   mlir::Value getPanelStart(const Panel &current, mlir::Value place, mlir::Value block);
-  /// The place and the block of k after these: the next panel; else that at the beginning of the run, in the next
-  /// block of k; else the first of the next run.
-  std::pair<mlir::Value, mlir::Value> getNext(const Panel &columns, mlir::Value block);
+  /// The place and the block of k after a panel: the next one; else that at the beginning of the run, in the next block
+  /// of k; else the first of the next run.
+  std::pair<mlir::Value, mlir::Value> getNext(const Panel &columns);
   /// Whether this worker still has to pack a panel.
   mlir::Value areColumnsNew(const Panel &columns);
   /// Whether the panel at a place is the second of a pair, if there are pairs.
   mlir::Value isSecondOfPair(mlir::Value place);
   /// Where the sums of the panel at a place are in `accumulators`, or those of the piece that it begins.
   mlir::Value getSums(mlir::Value place);
-  void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
-  mlir::Value toWord(mlir::Value index) {
-    return mlir::arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
-  }
-  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value lhs, mlir::Value rhs) {
-    return mlir::arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
-  }
-  mlir::Value conjoin(mlir::Value lhs, mlir::Value rhs) {
-    return mlir::arith::AndIOp::create(builder, location, lhs, rhs);
-  }
-  mlir::Value select(mlir::Value condition, mlir::Value lhs, mlir::Value rhs) {
-    return mlir::arith::SelectOp::create(builder, location, condition, lhs, rhs);
+  /// `body` behind the last block of k.
+  void emitInLastBlock(llvm::function_ref<void()> body);
+  /// The number of the current block of k.
+  mlir::Value getBlock() { return axes.ranges[tile::ContractionAxis::steps].block; }
+  /// The current block of rows and steps.
+  PackedBlock getRows() {
+    const AxisRange &rows = axes.ranges[tile::ContractionAxis::rows],
+                    &steps = axes.ranges[tile::ContractionAxis::steps];
+    return {rows.first, rows.count, steps.first, steps.count};
   }
 
-  Emission &emission;
-  mlir::OpBuilder &builder;
-  mlir::Location location;
   tile::ContractionForm form;
   tile::ContractionTiles tiles;
   int64_t width;
@@ -98,11 +89,16 @@ protected:
   /// Whether rows and columns stay packed for later tiles.
   mlir::Value keepsRows, keepsColumns;
   mlir::Value rowTotal, columnTotal, depthTotal, rowStep, depthStep, columnTiles, depthBlocks;
-  /// Of the current run: its first tile, its group's first tile of columns and number of these, its rows, the places of
-  /// its columns.
-  mlir::Value firstTile, rowBlock, firstOfGroup, tilesHere;
-  PackedBlock rows;
+  /// Of the current run, which begins with `tile`: its group's first tile of columns and number of these, its rows, the
+  /// places of its columns.
+  mlir::Value rowBlock, firstOfGroup, tilesHere;
+  AxisRange rows;
   mlir::Value firstPlace, lastPlace;
+  /// Where the packed rows of the current block of k begin.
+  mlir::Value rowsStart;
+  /// Returns where the copy of the current panel begins, and makes it if it is packed by itself; null if columns are
+  /// stored packed.
+  std::function<mlir::Value()> getCopy = [] { return mlir::Value(); };
   /// Columns at places before it still have to be packed by this worker.
   mlir::Value endOfNew;
   /// Whether two neighbouring panels of a run are computed at once, as the first of them; null if none ever are.
@@ -112,26 +108,29 @@ protected:
 
 private:
   void groupPanels(mlir::Value rowBlocks);
-  mlir::Value emitRun(mlir::Value tile);
-  void emitBlock(mlir::Value block);
-  void emitPanels(const PackedBlock &at, mlir::Value block, mlir::Value rowsStart);
-  mlir::Value packRun(PackedBlock columns, mlir::Value block, mlir::Value pitch);
+  mlir::Value emitRun(mlir::ArrayAttr tree);
+  Division divide(tile::BlocksAttr blocks) override;
+  void emitBlocks(tile::BlocksAttr blocks) override;
+  void emitPacked(tile::PackedAttr node, unsigned depth) override;
+  void emitMultiply(tile::MultiplyAttr node) override;
+  void emitEvaluate(tile::EvaluateAttr node) override;
+  std::function<mlir::Value()> copyRun();
+  mlir::Value copyPanel();
   void forPieces(llvm::function_ref<void(const Piece &piece)> body);
   void forPanels(const Piece &piece, llvm::function_ref<void(mlir::Value place)> body);
-  Panel getPanel(const PackedBlock &at, const Piece &piece, mlir::Value place);
+  Panel getPanel(const Piece &piece, mlir::Value place);
   mlir::Value getKeptStart(mlir::Value place, mlir::Value block);
   /// Where the sums of a panel are.
   mlir::Value getSums(const Piece &piece, mlir::Value place);
-  /// Behind the last block of k, the epilogue of a piece; of slices, that of all tiles, behind the last panel of the
-  /// run.
-  void finishPiece(const Piece &piece, mlir::Value block);
-  void emitInLastBlock(mlir::Value block, llvm::function_ref<void()> body);
   llvm::SmallVector<LanePoints, 1> getEpiloguePoints(mlir::Value column, mlir::Value row, unsigned lanes,
                                                      mlir::Value mask);
   void emitPieceEpilogue(const Piece &piece);
   mlir::Value getStep(mlir::Value total, mlir::Value blocks, int64_t unit);
   mlir::Value getEndOfNew();
 
+  AxisRanges ranges;
+  /// The current panel, or the last one of the current piece; nothing outside of pieces.
+  std::optional<Panel> panel;
   /// The tiles of columns that stay packed together, all if none do, and those of all of their row blocks.
   mlir::Value columnTilesOfGroup, tilesOfGroup;
   /// Whether this worker still has to pack the rows of the run.
@@ -146,10 +145,7 @@ std::unique_ptr<ContractionEmitter> makeMultiplyAdds(Emission &emission, tile::C
 std::unique_ptr<ContractionEmitter> makeDotProducts(Emission &emission, tile::ContractionForm form,
                                                     tile::ContractionTiles tiles);
 
-/// Emits a contraction, and its epilogue on elements that are still in L1, with the micro-kernel of its plan.
-///
-/// For each tile and block of k: the rows of A are packed; then, panel by panel, B is packed (unless it is stored
-/// packed) and the micro-kernel runs; after the last block of k follows the panel's epilogue.
+/// Emits a contraction, and its epilogue on elements that are still in L1, as the tree of its plan says.
 void emitContraction(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

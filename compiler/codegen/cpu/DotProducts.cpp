@@ -24,19 +24,18 @@ private:
   void begin() override;
   void end() override { call(TileFunction::leave); }
   void call(TileFunction function);
-  void packRowsOf(const PackedBlock &block, Value start) override;
-  void packColumnsOf(const PackedBlock &columns, Value block, Value start, Value pitch) override;
-  void multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
-                     llvm::function_ref<Value()> getPanel) override;
+  void packRowsOf(const PackedBlock &block) override;
+  void packColumnsOf(const PackedBlock &columns, Value start, Value pitch) override;
+  void multiplyPanel(const Panel &columns, Value sums) override;
   /// The place of packed columns from a step on, where `parts` has them.
   Value getPartsStart(Value column, Value step);
   /// The address of a group of a panel.
   Value getColumns(Value panel, Value group);
   /// The address of a group of packed columns of `parts`.
   Value getPassing(Value place, Value block, Value group);
-  void addPair(SmallVectorImpl<Value> &operands, const Panel &columns, Value block, Value group);
-  void addAhead(SmallVectorImpl<Value> &operands, const Panel &columns, Value block, Value group, Value panel);
-  std::pair<Value, Value> getAhead(const Panel &columns, Value block, Value group, Value panel);
+  void addPair(SmallVectorImpl<Value> &operands, const Panel &columns, Value group);
+  void addAhead(SmallVectorImpl<Value> &operands, const Panel &columns, Value group, Value panel);
+  std::pair<Value, Value> getAhead(const Panel &columns, Value group, Value panel);
   void repeatWithoutParts(Value sums, const PackedBlock &columns);
   Value correctSums(Value sums, Value column) override;
   Value countGroups(const PackedBlock &block);
@@ -84,18 +83,18 @@ Value DotProductEmitter::countGroups(const PackedBlock &block) {
                           emission.ceilDivide(block.depth, emission.getConstant(layout.getStepsOfGroup())));
 }
 
-void DotProductEmitter::packRowsOf(const PackedBlock &block, Value start) {
+void DotProductEmitter::packRowsOf(const PackedBlock &block) {
   auto pack = layout.factors.parts > 1 ? packSplitRows : packDotProductRows;
-  pack(emission, form, layout, points, block, countGroups(block), packedRows, start);
+  pack(emission, form, layout, points, block, countGroups(block), packedRows, rowsStart);
 }
 
-void DotProductEmitter::packColumnsOf(const PackedBlock &columns, Value block, Value start, Value pitch) {
+void DotProductEmitter::packColumnsOf(const PackedBlock &columns, Value start, Value pitch) {
   Value groups = countGroups(columns);
   auto pack = layout.factors.parts > 1 ? packSplitPanels : packDotProductPanels;
   pack(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
   if (layout.flipsRows())
     sumDotProductColumns(emission, layout, columns, groups, packedColumns, start, pitch,
-                         compare(arith::CmpIPredicate::ne, block, emission.getConstant(0)), columnSums);
+                         compare(arith::CmpIPredicate::ne, getBlock(), emission.getConstant(0)), columnSums);
 }
 
 /// Groups of all steps of a panel follow each other.
@@ -114,9 +113,8 @@ Value DotProductEmitter::getColumns(Value panel, Value group) {
   return emission.getPointer(parts, emission.divide(start, emission.getConstant(layout.getStepsOfWord())));
 }
 
-void DotProductEmitter::multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
-                                      llvm::function_ref<Value()> getPanel) {
-  Value panel = getPanel(), groups = countGroups(columns);
+void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
+  Value panel = getCopy(), groups = countGroups(columns);
   if (!panel)
     panel = getPartsStart(columns.first, columns.k);
   Value stripBytes =
@@ -136,16 +134,15 @@ void DotProductEmitter::multiplyPanel(const Panel &columns, Value block, Value r
                                    toWord(stripBytes),
                                    getColumns(panel, group),
                                    emission.getPointer(accumulators, sums),
-                                   toWord(emission.add(block, group))};
+                                   toWord(emission.add(getBlock(), group))};
     if (pairsPanels)
-      addPair(operands, columns, block, group);
+      addPair(operands, columns, group);
     else
-      addAhead(operands, columns, block, group, panel);
+      addAhead(operands, columns, group, panel);
     func::CallOp::create(builder, location, kernel, operands);
   });
   if (layout.factors.parts > 1)
-    emitIf(compare(arith::CmpIPredicate::eq, emission.add(block, emission.getConstant(1)), depthBlocks),
-           [&] { repeatWithoutParts(sums, columns); });
+    emitInLastBlock([&] { repeatWithoutParts(sums, columns); });
 }
 
 Value DotProductEmitter::getPassing(Value place, Value block, Value group) {
@@ -154,36 +151,35 @@ Value DotProductEmitter::getPassing(Value place, Value block, Value group) {
 
 /// Of panels that pass by, the groups that follow, and the second of a pair. A last one alone is its own second, so
 /// that its sums have the same bits.
-void DotProductEmitter::addPair(SmallVectorImpl<Value> &operands, const Panel &columns, Value block, Value group) {
+void DotProductEmitter::addPair(SmallVectorImpl<Value> &operands, const Panel &columns, Value group) {
   Value size = emission.getConstant(width);
   Panel last = columns;
   last.place = emission.add(columns.place, size);
   last.place = select(conjoin(pairsPanels, compare(arith::CmpIPredicate::slt, last.place, lastPlace)), last.place,
                       columns.place);
-  auto [next, nextBlock] = getNext(last, block);
+  auto [next, nextBlock] = getNext(last);
   Value second = emission.add(next, size);
   second = select(compare(arith::CmpIPredicate::slt, second, columnTotal), second, next);
   Value none = LLVM::ZeroOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()));
   operands.append({getPassing(next, nextBlock, group), toWord(emission.getConstant(0)),
-                   select(pairsPanels, getPassing(last.place, block, group), none),
+                   select(pairsPanels, getPassing(last.place, getBlock(), group), none),
                    emission.getPointer(accumulators, getSums(last.place)), getPassing(second, nextBlock, group)});
 }
 
 /// The address of the rows of memory that the next panel has at these steps, and the bytes from one to the next; a
 /// panel that stays packed is prefetched itself. Columns that lie along k are not.
-void DotProductEmitter::addAhead(SmallVectorImpl<Value> &operands, const Panel &columns, Value block, Value group,
-                                 Value panel) {
-  auto [address, pitch] = getAhead(columns, block, group, panel);
+void DotProductEmitter::addAhead(SmallVectorImpl<Value> &operands, const Panel &columns, Value group, Value panel) {
+  auto [address, pitch] = getAhead(columns, group, panel);
   Value none = LLVM::ZeroOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()));
   operands.append({address, toWord(pitch), none, none, none});
 }
 
-std::pair<Value, Value> DotProductEmitter::getAhead(const Panel &columns, Value block, Value group, Value panel) {
+std::pair<Value, Value> DotProductEmitter::getAhead(const Panel &columns, Value group, Value panel) {
   Value zero = emission.getConstant(0);
   std::pair<Value, Value> none = {getColumns(panel, zero), zero};
   if (layout.factors.parts == 1)
     return none;
-  auto [place, next] = getNext(columns, block);
+  auto [place, next] = getNext(columns);
   Value column = getColumn(place);
   unsigned input = *form.getInput(form.rhs);
   sym::Expr linear = points.getLinearIndex(form, input);

@@ -7,9 +7,7 @@
 #include "compiler/plan/MaskedBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -18,55 +16,42 @@ using sym::Expr;
 
 namespace {
 
-class BlocksEmitter {
+class BlocksEmitter : TreeWalker {
 public:
   BlocksEmitter(Emission &emission, tile::TreeForm &form)
-      : emission(emission), builder(emission.builder), location(emission.location), form(form),
-        kernel(form.tiling.getMicroKernel()), width(kernel.getWidth()), scope(emission, form) {}
+      : TreeWalker(emission, scope), form(form), kernel(form.tiling.getMicroKernel()), width(kernel.getWidth()),
+        scope(emission, form) {}
 
   void emit();
 
 private:
   Value emitOffsets(Expr steps, llvm::function_ref<Value(Value)> getOffset);
-  void emitBody(ArrayAttr body, unsigned depth);
-  void emitBlocks(tile::BlocksAttr blocks);
-  void emitPack(tile::PackedAttr node, unsigned depth);
+  void emitBlocks(tile::BlocksAttr blocks) override;
+  void emitPacked(tile::PackedAttr node, unsigned depth) override;
+  void emitMultiply(tile::MultiplyAttr node) override;
+  void emitEvaluate(tile::EvaluateAttr node) override { emitEvaluation(scope, node); }
   Expr getTiles(tile::BlocksAttr blocks) {
     return Expr::ceilDiv(form.axes.getExtent(blocks.getAxis()), blocks.getStep());
   }
-  void emitMultiply(tile::MultiplyAttr node);
-  void emitInPlace(tile::ContractionForm &oriented, const tile::TreeForm::Buffer &factors, const TreeScope::Range &rows,
+  void emitInPlace(tile::ContractionForm &oriented, const tile::TreeForm::Buffer &factors, const AxisRange &rows,
                    Value depth, Value b, Value column, Value accumulates);
   void emitZeros(unsigned axis);
-  void emitCorrection(const tile::TreeForm::Buffer &buffer, Value maximum, const TreeScope::Range &rows,
-                      const TreeScope::Range &columns);
-  void emitIf(Value condition, llvm::function_ref<void()> body);
-  void forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void(TreeScope::Range)> body);
+  void emitCorrection(const tile::TreeForm::Buffer &buffer, Value maximum, const AxisRange &rows,
+                      const AxisRange &columns);
   ContractionPoints getPoints(tile::ContractionForm &oriented);
-  Value isNewTile(unsigned depth);
   Value isSeen(tile::ComputeOp masked);
-  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
-    return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
-  }
   func::FuncOp declare(KernelKind kind) {
     ModuleOp module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
     return declareKernel(module, kind, form.getElementType(), kernel);
   }
-  Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
   Value constant(int64_t value) { return emission.getConstant(value); }
 
-  Emission &emission;
-  OpBuilder &builder;
-  Location location;
   tile::TreeForm &form;
   tile::MicroKernelAttr kernel;
   int64_t width;
   TreeScope scope;
   /// Offsets of steps down an intermediate's panels, and across them.
   Value offsetsDown, offsetsAcross;
-  Value tile;
-  /// Numbers of the current dealt blocks, outermost first.
-  SmallVector<Value> digits;
 };
 
 } // namespace
@@ -83,7 +68,13 @@ void BlocksEmitter::emit() {
   emission.forTiles([&](Value number) {
     tile = number;
     digits = emission.unravel(number, grid);
-    emitBody(form.tiling.getBody(), 0);
+    dealt.clear();
+    for (auto [blocks, digit] : llvm::zip_equal(form.dealt, digits)) {
+      Value step = emission.getSize(blocks.getStep()), first = emission.multiply(digit, step);
+      Value extent = emission.getSize(form.axes.getExtent(blocks.getAxis()));
+      dealt.push_back({first, emission.minimum(step, emission.subtract(extent, first)), {}, {}});
+    }
+    walkTile(form.tiling.getBody());
   });
 }
 
@@ -97,63 +88,6 @@ Value BlocksEmitter::emitOffsets(Expr steps, llvm::function_ref<Value(Value)> ge
     memref::StoreOp::create(builder, location, toWord(getOffset(step)), offsets, ValueRange{step});
   });
   return offsets;
-}
-
-void BlocksEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {
-  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
-/// Whether the worker computes its first tile within the dealt blocks that enclose a node.
-Value BlocksEmitter::isNewTile(unsigned depth) {
-  Value isFirst = arith::ConstantIntOp::create(builder, location, 1, 1);
-  for (Value digit : ArrayRef(digits).drop_front(depth))
-    isFirst = arith::AndIOp::create(builder, location, isFirst, compare(arith::CmpIPredicate::eq, digit, constant(0)));
-  return arith::OrIOp::create(builder, location, isFirst, compare(arith::CmpIPredicate::eq, tile, emission.begin));
-}
-
-/// The nodes within `depth` dealt blocks. What stands beside further ones is executed once for all of them.
-void BlocksEmitter::emitBody(ArrayAttr body, unsigned depth) {
-  auto emitNode = [&](Attribute node) {
-    llvm::TypeSwitch<Attribute>(node)
-        .Case([&](tile::BlocksAttr blocks) { emitBlocks(blocks); })
-        .Case([&](tile::PackedAttr pack) { emitPack(pack, depth); })
-        .Case([&](tile::MultiplyAttr multiply) { emitMultiply(multiply); })
-        .Case([&](tile::EvaluateAttr evaluate) { emitEvaluation(scope, evaluate); });
-  };
-  bool isInnermost = depth == form.dealt.size();
-  for (Attribute node : body) {
-    auto blocks = dyn_cast<tile::BlocksAttr>(node);
-    if (blocks && blocks.getDealt()) {
-      Value step = emission.getSize(blocks.getStep()), first = emission.multiply(digits[depth], step);
-      Value extent = emission.getSize(form.axes.getExtent(blocks.getAxis()));
-      scope.enter(blocks.getAxis(), {first, emission.minimum(step, emission.subtract(extent, first)), {}});
-      emitBody(blocks.getBody(), depth + 1);
-      scope.leave(blocks.getAxis());
-    } else if (isInnermost || isa<tile::PackedAttr>(node)) {
-      emitNode(node);
-    } else {
-      emitIf(isNewTile(depth), [&] { emitNode(node); });
-    }
-  }
-}
-
-void BlocksEmitter::forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void(TreeScope::Range)> body) {
-  TreeScope::Range whole = scope.ranges[blocks.getAxis()];
-  Value zero = constant(0), one = constant(1);
-  // An empty range has one block, so that an empty sum is written as well.
-  Value count = emission.maximum(one, emission.ceilDivide(whole.count, emission.getSize(blocks.getStep())));
-  Value size = emission.ceilDivide(whole.count, count);
-  if (int64_t unit = blocks.getUnit(); unit > 1)
-    size = emission.multiply(emission.ceilDivide(size, constant(unit)), constant(unit));
-  emission.forRange(zero, count, 1, [&](Value number) {
-    Value distance = emission.multiply(number, size);
-    Value left = emission.maximum(zero, emission.subtract(whole.count, distance));
-    body({emission.add(whole.first, distance), emission.minimum(size, left),
-          compare(arith::CmpIPredicate::eq, number, zero)});
-  });
 }
 
 /// Sets the current ranges of sums over blocks of an axis to zero, where blocks may be left out.
@@ -174,14 +108,12 @@ void BlocksEmitter::emitZeros(unsigned axis) {
 
 void BlocksEmitter::emitBlocks(tile::BlocksAttr blocks) {
   emitZeros(blocks.getAxis());
-  forBlocks(blocks, [&](TreeScope::Range range) {
-    scope.enter(blocks.getAxis(), range);
-    auto emitBlock = [&] { emitBody(blocks.getBody(), form.dealt.size()); };
+  forBlocks(blocks, [&] {
+    auto walkBody = [&] { walk(blocks.getBody().getValue()); };
     if (blocks.getMaskedBy() < 0)
-      emitBlock();
+      walkBody();
     else
-      emitIf(isSeen(form.computes[blocks.getMaskedBy()]), emitBlock);
-    scope.leave(blocks.getAxis());
+      emitIf(isSeen(form.computes[blocks.getMaskedBy()]), walkBody);
   });
 }
 
@@ -191,7 +123,7 @@ Value BlocksEmitter::isSeen(tile::ComputeOp masked) {
   SmallVector<Expr> first = scope.getLoops(masked), last;
   Positions positions;
   for (unsigned axis : form.axes.of(masked)) {
-    const TreeScope::Range &range = scope.ranges[axis];
+    const AxisRange &range = scope.ranges[axis];
     last.push_back(emission.getPositionSymbol("z" + std::to_string(axis)));
     positions.push_back({scope.getSymbol(axis), range.first});
     positions.push_back({last.back(), emission.subtract(emission.add(range.first, range.count), constant(1))});
@@ -225,7 +157,7 @@ ContractionPoints BlocksEmitter::getPoints(tile::ContractionForm &oriented) {
 
 /// Within `depth` dealt blocks. Beside dealt blocks, and where copies are kept for several tiles, only the first tile
 /// of the worker packs.
-void BlocksEmitter::emitPack(tile::PackedAttr node, unsigned depth) {
+void BlocksEmitter::emitPacked(tile::PackedAttr node, unsigned depth) {
   const tile::TreeForm::Pack &pack = *form.getPack(node.getCompute(), node.getInput());
   if (pack.kind == tile::TreeForm::Pack::transposed)
     return emitTransposedCopy(scope, pack);
@@ -271,8 +203,8 @@ void BlocksEmitter::emitPack(tile::PackedAttr node, unsigned depth) {
 }
 
 /// Multiplies the rows of a sum by the factors of a maximum that has grown.
-void BlocksEmitter::emitCorrection(const tile::TreeForm::Buffer &buffer, Value maximum, const TreeScope::Range &rows,
-                                   const TreeScope::Range &columns) {
+void BlocksEmitter::emitCorrection(const tile::TreeForm::Buffer &buffer, Value maximum, const AxisRange &rows,
+                                   const AxisRange &columns) {
   Value memory = scope.getMemory(buffer), factors = scope.getCorrection(maximum);
   const tile::TreeForm::Buffer &grown = form.buffers.find(maximum)->second;
   auto type = VectorType::get({width}, form.getElementType());
@@ -296,8 +228,8 @@ void BlocksEmitter::emitMultiply(tile::MultiplyAttr node) {
   tile::ComputeOp compute = form.computes[node.getCompute()];
   tile::ContractionForm oriented = form.getOriented(compute, node.getColumns());
   ArrayRef<unsigned> axes = form.axes.of(compute);
-  TreeScope::Range rows = scope.ranges[axes[oriented.m.front()]], columns = scope.ranges[node.getColumns()],
-                   depth = scope.ranges[axes[oriented.k.front()]];
+  AxisRange rows = scope.ranges[axes[oriented.m.front()]], columns = scope.ranges[node.getColumns()],
+            depth = scope.ranges[axes[oriented.k.front()]];
   Value result = compute.getResult(0), zero = constant(0);
   const tile::TreeForm::Buffer &sums = form.buffers.find(result)->second;
   Value accumulates = form.zeroed.contains(result) ? constant(1) : zero;
@@ -336,7 +268,7 @@ void BlocksEmitter::emitMultiply(tile::MultiplyAttr node) {
 
 /// Multiplies rows that are columns of an intermediate's panels, panel by panel, or rows of its panels.
 void BlocksEmitter::emitInPlace(tile::ContractionForm &oriented, const tile::TreeForm::Buffer &factors,
-                                const TreeScope::Range &rows, Value depth, Value b, Value column, Value accumulates) {
+                                const AxisRange &rows, Value depth, Value b, Value column, Value accumulates) {
   const tile::TreeForm::Buffer &sums = form.buffers.find(oriented.compute.getResult(0))->second;
   Value zero = constant(0);
   auto emitRows = [&](KernelKind kind, Value offsets, Value first, Value count, Value start) {

@@ -21,18 +21,17 @@ private:
   void begin() override;
   void beginRun() override;
   Value getMostTiles() override;
-  void packRowsOf(const PackedBlock &block, Value start) override;
-  void packColumnsOf(const PackedBlock &columns, Value block, Value start, Value pitch) override;
-  void multiplyRun(const PackedBlock &at, Value block, Value rowsStart, llvm::function_ref<void()> byPanel) override;
-  void multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
-                     llvm::function_ref<Value()> getPanel) override;
-  void emitUpdate(PackedBlock columns, Value block, Value rowsStart);
+  void packRowsOf(const PackedBlock &block) override;
+  void packColumnsOf(const PackedBlock &columns, Value start, Value pitch) override;
+  void multiplyRun(llvm::function_ref<void()> byPanel) override;
+  void multiplyPanel(const Panel &columns, Value sums) override;
+  void emitUpdate();
   Value getDirectOutput(Value row, Value column);
   /// The address of a panel's first row, for prefetching, and the bytes from one row to the next.
   struct RowsAhead {
     Value first, pitch;
   };
-  RowsAhead getAhead(const Panel &columns, Value block);
+  RowsAhead getAhead(const Panel &columns);
   RowsAhead getStored(const tile::StreamedInput &input, Value column, Value step);
   Value getLinear(unsigned input, Value column, Value step);
   /// Whether few rows of A may be updates of a run's results at once, which must then be in place: as rows, not in
@@ -93,28 +92,25 @@ void MultiplyAddEmitter::beginRun() {
   stripRows = height = getBlockHeight(emission, rows.count, tiles.kernel.getRows(), 1);
 }
 
-void MultiplyAddEmitter::packRowsOf(const PackedBlock &block, Value start) {
-  packRows(emission, form, points, block, packedRows, start, height, tiles.kernel.getRows());
+void MultiplyAddEmitter::packRowsOf(const PackedBlock &block) {
+  packRows(emission, form, points, block, packedRows, rowsStart, height, tiles.kernel.getRows());
 }
 
-void MultiplyAddEmitter::packColumnsOf(const PackedBlock &columns, Value, Value start, Value) {
+void MultiplyAddEmitter::packColumnsOf(const PackedBlock &columns, Value start, Value) {
   packPanel(emission, form, points, columns, packedColumns, start, width);
 }
 
-void MultiplyAddEmitter::multiplyRun(const PackedBlock &at, Value block, Value rowsStart,
-                                     llvm::function_ref<void()> byPanel) {
-  if (!mayUpdate())
-    return byPanel();
-  auto branch = scf::IfOp::create(builder, location, updatesRows, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  emitUpdate(at, block, rowsStart);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  byPanel();
+void MultiplyAddEmitter::multiplyRun(llvm::function_ref<void()> byPanel) {
+  if (mayUpdate())
+    emitIf(
+        updatesRows, [&] { emitUpdate(); }, byPanel);
+  else
+    byPanel();
 }
 
 /// Computes a block of k for all columns of the run at once.
-void MultiplyAddEmitter::emitUpdate(PackedBlock columns, Value block, Value rowsStart) {
+void MultiplyAddEmitter::emitUpdate() {
+  PackedBlock columns = getRows();
   columns.first = firstPlace;
   columns.count = emission.subtract(lastPlace, firstPlace);
   auto [right, pitch] = getStored(*streamedInput, columns.first, columns.k);
@@ -122,7 +118,7 @@ void MultiplyAddEmitter::emitUpdate(PackedBlock columns, Value block, Value rows
                        ValueRange{toWord(rows.count), toWord(columns.count), toWord(columns.depth),
                                   emission.getPointer(packedRows, rowsStart), right, toWord(pitch),
                                   getDirectOutput(emission.getConstant(0), columns.first),
-                                  toWord(emission.getSize(*directStride)), toWord(block)});
+                                  toWord(emission.getSize(*directStride)), toWord(getBlock())});
 }
 
 Value MultiplyAddEmitter::getDirectOutput(Value row, Value column) {
@@ -134,42 +130,37 @@ Value MultiplyAddEmitter::getDirectOutput(Value row, Value column) {
   return emission.getPointer(emission.getResultBuffer(0), emission.getIndex(linear, positions));
 }
 
-void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value block, Value rowsStart, Value sums,
-                                       llvm::function_ref<Value()> getPanel) {
+void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value sums) {
   Value output =
       sums ? emission.getPointer(accumulators, sums) : getDirectOutput(columns.piece.firstRow, columns.first);
   Value stride = sums ? emission.getConstant(width) : emission.getSize(*directStride);
   if (sums)
-    bringEpilogue(columns, block);
+    bringEpilogue(columns);
   Value before = emission.multiply(columns.piece.firstRow, columns.depth);
   Value left = emission.getPointer(packedRows, emission.add(rowsStart, before));
   auto call = [&](func::FuncOp function, Value panel, const RowsAhead &ahead) {
     func::CallOp::create(builder, location, function,
                          ValueRange{toWord(columns.piece.rowCount), toWord(height), toWord(columns.count),
-                                    toWord(columns.depth), left, panel, output, toWord(stride), toWord(block),
+                                    toWord(columns.depth), left, panel, output, toWord(stride), toWord(getBlock()),
                                     ahead.first, toWord(ahead.pitch)});
   };
   auto callPacked = [&] {
-    Value panel = getPanel();
+    Value panel = getCopy();
     panel = panel ? emission.getPointer(packedColumns, panel)
                   : emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
                                         getLinear(*packedInput, columns.first, columns.k));
-    call(kernel, panel, getAhead(columns, block));
+    call(kernel, panel, getAhead(columns));
   };
-  if (streamedInput) {
-    // The last panel may end where memory does.
-    Value isWhole = compare(arith::CmpIPredicate::eq, columns.count, emission.getConstant(width));
-    auto branch = scf::IfOp::create(builder, location, conjoin(streamsColumns, isWhole), /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    auto [place, next] = getNext(columns, block);
+  if (!streamedInput)
+    return callPacked();
+  // The last panel may end where memory does.
+  Value isWhole = compare(arith::CmpIPredicate::eq, columns.count, emission.getConstant(width));
+  auto callStreaming = [&] {
+    auto [place, next] = getNext(columns);
     call(streamingKernel, getStored(*streamedInput, columns.first, columns.k).first,
          getStored(*streamedInput, getColumn(place), emission.multiply(next, depthStep)));
-    builder.setInsertionPointToStart(branch.elseBlock());
-    callPacked();
-  } else {
-    callPacked();
-  }
+  };
+  emitIf(conjoin(streamsColumns, isWhole), callStreaming, callPacked);
 }
 
 /// The memory index of B.
@@ -189,8 +180,8 @@ MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getStored(const tile::Streamed
 }
 
 /// The next panel's rows in memory. If B is read as columns, the current panel: prefetching it again is free.
-MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getAhead(const Panel &columns, Value current) {
-  auto [place, block] = getNext(columns, current);
+MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getAhead(const Panel &columns) {
+  auto [place, block] = getNext(columns);
   Value column = getColumn(place), step = emission.multiply(block, depthStep);
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   Value packedPitch = emission.getConstant(width * bytes);

@@ -5,10 +5,14 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-TreeScope::TreeScope(Emission &emission, const tile::TreeForm &form) : emission(emission), form(form) {
-  for (unsigned axis = 0; axis < form.axes.size(); ++axis)
-    ranges.push_back({emission.getConstant(0), emission.getSize(form.axes.getExtent(axis)), {}});
-  outer.resize(ranges.size());
+static SmallVector<AxisRange> getRanges(Emission &emission, const tile::TreeForm &form) {
+  return llvm::map_to_vector(llvm::seq<unsigned>(0, form.axes.size()), [&](unsigned axis) {
+    return AxisRange{emission.getConstant(0), emission.getSize(form.axes.getExtent(axis)), {}, {}};
+  });
+}
+
+TreeScope::TreeScope(Emission &emission, const tile::TreeForm &form)
+    : AxisRanges(getRanges(emission, form)), emission(emission), form(form) {
   for (Expr elements : form.storages)
     storages.push_back(emission.takeScratch(form.getElementType(), elements));
   for (const tile::TreeForm::Pack &pack : form.packs)
@@ -20,13 +24,6 @@ Expr TreeScope::getSymbol(unsigned axis) { return emission.getPositionSymbol("a"
 SmallVector<Expr> TreeScope::getLoops(tile::ComputeOp compute) {
   return llvm::map_to_vector(form.axes.of(compute), [&](unsigned axis) { return getSymbol(axis); });
 }
-
-void TreeScope::enter(unsigned axis, const Range &range) {
-  outer[axis].push_back(ranges[axis]);
-  ranges[axis] = range;
-}
-
-void TreeScope::leave(unsigned axis) { ranges[axis] = outer[axis].pop_back_val(); }
 
 /// The distance of the current range from the beginning of that within so many blocks of the axis; null for none.
 Value TreeScope::getDistance(unsigned axis, unsigned blocks) {

@@ -1,30 +1,19 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_TREESCOPE_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_TREESCOPE_H
 
-#include "compiler/codegen/cpu/Emission.h"
+#include "compiler/codegen/cpu/TreeWalker.h"
 #include "compiler/plan/TreeForm.h"
 
 namespace freestone::codegen {
 
 /// The state of a tree's emission at the current node: the range of every axis, and the memory of intermediates.
-class TreeScope {
+class TreeScope : public AxisRanges {
 public:
   TreeScope(Emission &emission, const tile::TreeForm &form);
 
-  /// The positions of an axis at the current node, as `index`.
-  struct Range {
-    mlir::Value first, count;
-    /// Whether this is the first block of the axis; null where it is not in blocks, or they are dealt.
-    mlir::Value isFirst;
-  };
-
   Emission &emission;
   const tile::TreeForm &form;
-  llvm::SmallVector<Range> ranges;
 
-  /// Enters blocks of an axis, and leaves them: their range becomes the current one.
-  void enter(unsigned axis, const Range &range);
-  void leave(unsigned axis);
   /// The symbol of a position along an axis.
   sym::Expr getSymbol(unsigned axis);
   /// The positions of a compute's loops, over symbols of axes.
@@ -40,7 +29,7 @@ public:
   /// axis and `depth` of the reduced axis.
   struct PackedOperand {
     mlir::Value memory, start;
-    Range free, depth;
+    AxisRange free, depth;
   };
   PackedOperand &getPacked(const tile::TreeForm::Pack &pack) { return packed[&pack - form.packs.begin()]; }
 
@@ -49,8 +38,6 @@ private:
 
   llvm::SmallVector<mlir::Value> storages;
   llvm::SmallVector<PackedOperand> packed;
-  /// Of each axis, the ranges around the current one, outermost first.
-  llvm::SmallVector<llvm::SmallVector<Range>> outer;
 };
 
 /// Emits the copy of an operand that an evaluation reads along its rows, so that its vectors are contiguous.

@@ -18,7 +18,7 @@ void freestone::codegen::emitTransposedCopy(TreeScope &scope, const tile::TreeFo
   const tile::TreeForm &form = scope.form;
   tile::ComputeOp compute = form.computes[pack.compute];
   unsigned lanes = form.tiling.getMicroKernel().getLanes(), columnAxis = pack.axis, rowAxis = *pack.buffer->rowAxis;
-  const TreeScope::Range &columns = scope.ranges[columnAxis], &rows = scope.ranges[rowAxis];
+  const AxisRange &columns = scope.ranges[columnAxis], &rows = scope.ranges[rowAxis];
   Value zero = emission.getConstant(0), one = emission.getConstant(1), memory = scope.getPacked(pack).memory;
   Value last = emission.subtract(columns.count, one);
 

@@ -1,0 +1,85 @@
+#include "compiler/codegen/cpu/TreeWalker.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+
+void AxisRanges::enter(unsigned axis, const AxisRange &range) {
+  outer[axis].push_back(ranges[axis]);
+  ranges[axis] = range;
+}
+
+void AxisRanges::leave(unsigned axis) { ranges[axis] = outer[axis].pop_back_val(); }
+
+void TreeWalker::walk(ArrayRef<Attribute> nodes, unsigned depth) {
+  auto emitNode = [&](Attribute node) {
+    TypeSwitch<Attribute>(node)
+        .Case([&](tile::BlocksAttr blocks) { emitBlocks(blocks); })
+        .Case([&](tile::PackedAttr packed) { emitPacked(packed, depth); })
+        .Case([&](tile::MultiplyAttr multiply) { emitMultiply(multiply); })
+        .Case([&](tile::EvaluateAttr evaluate) { emitEvaluate(evaluate); });
+  };
+  bool isInnermost = depth == dealt.size();
+  for (Attribute node : nodes) {
+    auto blocks = dyn_cast<tile::BlocksAttr>(node);
+    if (blocks && blocks.getDealt()) {
+      axes.enter(blocks.getAxis(), dealt[depth]);
+      walk(blocks.getBody().getValue(), depth + 1);
+      axes.leave(blocks.getAxis());
+    } else if (isInnermost || isa<tile::PackedAttr>(node)) {
+      emitNode(node);
+    } else {
+      emitIf(isNewTile(depth), [&] { emitNode(node); });
+    }
+  }
+}
+
+TreeWalker::Division TreeWalker::divide(tile::BlocksAttr blocks) {
+  Value whole = axes.ranges[blocks.getAxis()].count;
+  Value count =
+      emission.maximum(emission.getConstant(1), emission.ceilDivide(whole, emission.getSize(blocks.getStep())));
+  Value size = emission.ceilDivide(whole, count);
+  if (int64_t unit = blocks.getUnit(); unit > 1)
+    size = emission.multiply(emission.ceilDivide(size, emission.getConstant(unit)), emission.getConstant(unit));
+  return {count, size};
+}
+
+void TreeWalker::forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body) {
+  AxisRange whole = axes.ranges[blocks.getAxis()];
+  Division division = divide(blocks);
+  emission.forRange(emission.getConstant(0), division.count, 1, [&](Value number) {
+    AxisRange block = getRange(whole, number, division.size);
+    block.block = number;
+    block.isFirst = compare(arith::CmpIPredicate::eq, number, emission.getConstant(0));
+    axes.enter(blocks.getAxis(), block);
+    body();
+    axes.leave(blocks.getAxis());
+  });
+}
+
+AxisRange TreeWalker::getRange(const AxisRange &whole, Value number, Value size) {
+  Value distance = emission.multiply(number, size), left = emission.subtract(whole.count, distance);
+  Value count = emission.maximum(emission.getConstant(0), emission.minimum(size, left));
+  return {emission.add(whole.first, distance), count, {}, {}};
+}
+
+Value TreeWalker::isNewTile(unsigned depth) {
+  Value isFirst = arith::ConstantIntOp::create(builder, location, 1, 1);
+  for (Value digit : ArrayRef(digits).take_back(dealt.size() - depth))
+    isFirst = conjoin(isFirst, compare(arith::CmpIPredicate::eq, digit, emission.getConstant(0)));
+  return arith::OrIOp::create(builder, location, isFirst, compare(arith::CmpIPredicate::eq, tile, emission.begin));
+}
+
+void TreeWalker::emitIf(Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise) {
+  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  body();
+  if (!otherwise)
+    return;
+  builder.setInsertionPointToStart(branch.elseBlock());
+  otherwise();
+}

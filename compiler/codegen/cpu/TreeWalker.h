@@ -1,0 +1,96 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_TREEWALKER_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_TREEWALKER_H
+
+#include "compiler/codegen/cpu/Emission.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace freestone::codegen {
+
+/// The positions of an axis at a node of a tree, as `index`.
+struct AxisRange {
+  mlir::Value first, count;
+  /// The number of the block, and whether it is the first one; null where the axis is not in blocks, or they are dealt.
+  mlir::Value block, isFirst;
+};
+
+/// The ranges of a tree's axes at the current node.
+class AxisRanges {
+public:
+  explicit AxisRanges(llvm::SmallVector<AxisRange> whole) : ranges(std::move(whole)), outer(ranges.size()) {}
+
+  /// Enters blocks of an axis, and leaves them: their range becomes the current one.
+  void enter(unsigned axis, const AxisRange &range);
+  void leave(unsigned axis);
+
+  llvm::SmallVector<AxisRange> ranges;
+
+protected:
+  /// Of each axis, the ranges around the current one, outermost first.
+  llvm::SmallVector<llvm::SmallVector<AxisRange>> outer;
+};
+
+/// Walks the nodes of a tree of tiles, in their order: blocks become loops, each of which sets the range of its axis
+/// for the nodes within. What is packed, multiplied and evaluated there is the form's.
+class TreeWalker {
+protected:
+  TreeWalker(Emission &emission, AxisRanges &axes)
+      : emission(emission), builder(emission.builder), location(emission.location), axes(axes) {}
+  virtual ~TreeWalker() = default;
+
+  /// Computes the current tile by the nodes of its program's tree. What stands beside dealt blocks is executed once for
+  /// all of them.
+  void walkTile(mlir::ArrayAttr root) { walk(root.getValue(), 0); }
+  /// Nodes within all dealt blocks.
+  void walk(llvm::ArrayRef<mlir::Attribute> nodes) { walk(nodes, dealt.size()); }
+
+  /// The packed copy of an operand; `depth` dealt blocks enclose the node.
+  virtual void emitPacked(tile::PackedAttr node, unsigned depth) = 0;
+  virtual void emitMultiply(tile::MultiplyAttr node) = 0;
+  virtual void emitEvaluate(tile::EvaluateAttr node) = 0;
+  /// Blocks that are not dealt, with the nodes within: a loop, unless the form has another order.
+  virtual void emitBlocks(tile::BlocksAttr blocks) {
+    forBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
+  }
+
+  struct Division {
+    mlir::Value count, size;
+  };
+  /// How the current range of an axis is divided: an empty one has one block, so that an empty sum is written as well.
+  virtual Division divide(tile::BlocksAttr blocks);
+  /// `body` for each block, whose range is the current one there.
+  void forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body);
+  /// The range of a block; the last ones may be empty.
+  AxisRange getRange(const AxisRange &whole, mlir::Value number, mlir::Value size);
+  /// Whether the worker computes its first tile within `depth` dealt blocks.
+  mlir::Value isNewTile(unsigned depth);
+
+  void emitIf(mlir::Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise = nullptr);
+  mlir::Value toWord(mlir::Value index) {
+    return mlir::arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
+  }
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value lhs, mlir::Value rhs) {
+    return mlir::arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
+  }
+  mlir::Value conjoin(mlir::Value lhs, mlir::Value rhs) {
+    return mlir::arith::AndIOp::create(builder, location, lhs, rhs);
+  }
+  mlir::Value select(mlir::Value condition, mlir::Value lhs, mlir::Value rhs) {
+    return mlir::arith::SelectOp::create(builder, location, condition, lhs, rhs);
+  }
+
+  Emission &emission;
+  mlir::OpBuilder &builder;
+  mlir::Location location;
+  AxisRanges &axes;
+  /// The current tile; of its dealt blocks, outermost first, their numbers and ranges.
+  mlir::Value tile;
+  llvm::SmallVector<mlir::Value> digits;
+  llvm::SmallVector<AxisRange> dealt;
+
+private:
+  void walk(llvm::ArrayRef<mlir::Attribute> nodes, unsigned depth);
+};
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_TREEWALKER_H
