@@ -1,5 +1,7 @@
 #include "compiler/plan/ContractionTree.h"
 
+#include "compiler/plan/TreeNodes.h"
+
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
@@ -174,20 +176,9 @@ ContractionTree ContractionTree::of(ContractionForm &form, Attribute kernel, int
 }
 
 TreeTilingAttr ContractionTree::build() const {
-  MLIRContext *context = kernel.getContext();
-  Builder builder(context);
-  auto constant = [&](int64_t value) { return Expr::constant(context, value); };
+  TreeNodes nodes(kernel.getContext());
   auto pack = [&](int64_t input, int64_t axes, int64_t most, bool whole) {
-    return PackedAttr::get(context, /*compute=*/0, input, most ? axes : 0, most, most && whole);
-  };
-  auto deal = [&](unsigned axis, int64_t step, int64_t unit, int64_t together, Attribute body) {
-    return BlocksAttr::get(context, axis, constant(step), unit, /*dealt=*/true, together,
-                           axis == ContractionAxis::rows ? share : ShareAttr(), builder.getArrayAttr(body),
-                           /*maskedBy=*/-1);
-  };
-  auto divide = [&](unsigned axis, int64_t step, int64_t unit, ArrayRef<Attribute> body) {
-    return BlocksAttr::get(context, axis, constant(step), unit, /*dealt=*/false, /*together=*/1, ShareAttr(),
-                           builder.getArrayAttr(body), /*maskedBy=*/-1);
+    return nodes.pack(/*compute=*/0, input, most ? axes : 0, most, most && whole);
   };
   SmallVector<Attribute> block = {pack(rows, 1, keptRows, /*whole=*/false)}, panel;
   if (columns)
@@ -195,15 +186,16 @@ TreeTilingAttr ContractionTree::build() const {
   panel.push_back(multiply);
   if (evaluate)
     panel.push_back(evaluate);
-  int64_t width = kernel.getWidth();
-  block.push_back(divide(ContractionAxis::columns, width, /*unit=*/1, panel));
-  Attribute tile = divide(ContractionAxis::steps, depth, depthUnit, block);
-  Attribute dealt = deal(ContractionAxis::columns, width, /*unit=*/1, panels, tile);
-  dealt = deal(ContractionAxis::rows, share ? kernel.getRows() : mostRows, getRowUnit(), /*together=*/1, dealt);
+  Expr width = nodes.constant(kernel.getWidth());
+  block.push_back(nodes.divide(ContractionAxis::columns, width, panel));
+  Attribute tile = nodes.divide(ContractionAxis::steps, nodes.constant(depth), block, depthUnit);
+  Attribute dealt = nodes.deal(ContractionAxis::columns, width, {tile}, /*unit=*/1, panels);
+  dealt = nodes.deal(ContractionAxis::rows, nodes.constant(share ? kernel.getRows() : mostRows), {dealt}, getRowUnit(),
+                     /*together=*/1, share);
   if (hasOuter)
-    dealt = deal(ContractionAxis::outer, /*step=*/1, /*unit=*/1, /*together=*/1, dealt);
+    dealt = nodes.deal(ContractionAxis::outer, nodes.constant(1), {dealt});
   Attribute used = dotProducts ? Attribute(dotProducts) : Attribute(kernel);
-  return TreeTilingAttr::get(context, used, builder.getArrayAttr(dealt));
+  return TreeTilingAttr::get(kernel.getContext(), used, nodes.body({dealt}));
 }
 
 LogicalResult ContractionTree::verifyDotProducts(ContractionForm &form, std::string &why) const {

@@ -2,6 +2,7 @@
 
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/MaskedBlocks.h"
+#include "compiler/plan/TreeNodes.h"
 #include "compiler/tile/ConnectedForm.h"
 #include "compiler/tile/TileContraction.h"
 
@@ -16,7 +17,7 @@ namespace {
 class TreeBuilder {
 public:
   TreeBuilder(ProgramOp program, const Axes &axes, const ConnectedForm &form, const DeviceDescription &device)
-      : builder(program.getContext()), computes(program.getComputes()), axes(axes), form(form), device(device),
+      : make(program.getContext()), computes(program.getComputes()), axes(axes), form(form), device(device),
         kernel(getMicroKernel(device, Float32Type::get(program.getContext()))) {}
 
   TreeTilingAttr build();
@@ -27,33 +28,25 @@ private:
   int64_t find(ComputeOp compute) { return llvm::find(computes, compute) - computes.begin(); }
   Attribute pack(const ContractionForm &contraction, Value factor, int64_t kept = 0) {
     ContractionForm copy = contraction;
-    return PackedAttr::get(builder.getContext(), find(copy.compute), *copy.getInput(factor), kept, /*most=*/0,
-                           /*whole=*/false);
+    return make.pack(find(copy.compute), *copy.getInput(factor), kept);
   }
   Value getFactor(const ContractionForm &product, unsigned axis) {
     return axes.of(product.compute)[product.m.front()] == axis ? product.lhs : product.rhs;
   }
   Attribute multiply(const ContractionForm &contraction, unsigned columns) {
-    return MultiplyAttr::get(builder.getContext(), find(contraction.compute), columns, /*wordSteps=*/1,
-                             /*streamedRows=*/0, /*stripPanels=*/1, /*stripDepth=*/0);
+    return make.multiply(find(contraction.compute), columns);
   }
   void evaluate(Nodes &body, ArrayRef<ComputeOp> evaluated, unsigned lanes, unsigned along) {
     if (evaluated.empty())
       return;
     SmallVector<int64_t> numbers = llvm::map_to_vector(evaluated, [&](ComputeOp compute) { return find(compute); });
-    body.push_back(EvaluateAttr::get(builder.getContext(), numbers, lanes, along, /*ahead=*/0));
-  }
-  Attribute deal(unsigned axis, Expr step, ArrayRef<Attribute> body) {
-    return BlocksAttr::get(builder.getContext(), axis, step, /*unit=*/1, /*dealt=*/true, /*together=*/1, ShareAttr(),
-                           builder.getArrayAttr(body), /*maskedBy=*/-1);
+    body.push_back(make.evaluate(numbers, lanes, along));
   }
   /// In whole panels where these fit.
   Attribute divide(unsigned axis, int64_t step, ArrayRef<Attribute> body, int64_t maskedBy = -1) {
     int64_t width = kernel.getWidth(), unit = step % width ? 1 : width;
-    return BlocksAttr::get(builder.getContext(), axis, constant(step), unit, /*dealt=*/false, /*together=*/1,
-                           ShareAttr(), builder.getArrayAttr(body), maskedBy);
+    return make.divide(axis, make.constant(step), body, unit, maskedBy);
   }
-  Expr constant(int64_t value) { return Expr::constant(builder.getContext(), value); }
   int64_t getColumns();
   int64_t getRowsOfBlock(int64_t columns);
   Expr getRows();
@@ -62,7 +55,7 @@ private:
   void packAcross(Nodes &body);
   int64_t findMask();
 
-  Builder builder;
+  TreeNodes make;
   SmallVector<ComputeOp> computes;
   const Axes &axes;
   const ConnectedForm &form;
@@ -99,7 +92,7 @@ Expr TreeBuilder::getRows() {
   Expr all = Expr::ceilDiv(axes.getExtent(form.row), width);
   for (unsigned axis : form.outer)
     all = all * axes.getExtent(axis);
-  Expr further = Expr::min(Expr::floorDiv(all, leastTiles), constant(panels - 1));
+  Expr further = Expr::min(Expr::floorDiv(all, leastTiles), make.constant(panels - 1));
   return (further + 1) * width;
 }
 
@@ -119,8 +112,7 @@ void TreeBuilder::packAcross(Nodes &body) {
       std::optional<Expr> across = strideOf(form.row), next = strideOf(form.column);
       bool isApart = across && !across->isConstant(0) && !across->isConstant(1);
       if (isApart && next && next->isConstant(1))
-        body.push_back(PackedAttr::get(builder.getContext(), find(compute), input, /*kept=*/0, /*most=*/0,
-                                       /*whole=*/false));
+        body.push_back(make.pack(find(compute), input));
     }
   }
 }
@@ -178,11 +170,11 @@ TreeTilingAttr TreeBuilder::build() {
   bool deals = llvm::none_of(form.sums, [&](const ConnectedForm::Sum &sum) { return sum.reduced == form.row; });
   Nodes body = getTile(deals);
   if (deals)
-    body = {deal(form.row, getRows(), body)};
+    body = {make.deal(form.row, getRows(), body)};
   const ContractionForm &first = form.products.front();
   for (unsigned loop : llvm::reverse(first.outer))
-    body = {deal(axes.of(first.compute)[loop], constant(1), body)};
-  return TreeTilingAttr::get(builder.getContext(), kernel, builder.getArrayAttr(body));
+    body = {make.deal(axes.of(first.compute)[loop], make.constant(1), body)};
+  return TreeTilingAttr::get(kernel.getContext(), kernel, make.body(body));
 }
 
 TreeTilingAttr tile::tileTree(ProgramOp program, const DeviceDescription &device) {

@@ -2,24 +2,20 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_CONVOLUTIONEMITTER_H
 
 #include "compiler/codegen/cpu/CopyPicture.h"
-#include "compiler/plan/ConvolutionTiles.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "compiler/codegen/cpu/TreeWalker.h"
+#include "compiler/plan/FormTrees.h"
 
 namespace freestone::codegen {
 
-/// Emits a convolution tile by tile: the picture's part is copied or transformed, panels are summed, and squares of
-/// channels and pixels are stored. In four files: tiles and panels, skipped taps, transformed filters, results.
-class ConvolutionEmitter {
+/// The nodes of a convolution's tree (`plan/FormTrees.h`): the picture's part is copied or transformed, panels are
+/// summed, and squares of channels and pixels are stored. In four files: copies and panels, skipped taps, transformed
+/// filters, results.
+class ConvolutionEmitter : TreeWalker {
 public:
   ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form, tile::ConvolutionTilingAttr tiling);
   void emit();
 
 private:
-  /// The range of a loop in a tile.
-  struct Span {
-    mlir::Value first, count;
-  };
-
   /// Neighbouring taps of an axis, and whether they are all.
   struct TapRange {
     mlir::Value first, count, isAll;
@@ -37,11 +33,16 @@ private:
   };
 
   void emitOffsets();
-  void emitTile(mlir::Value tile);
-  void emitCopy(const Span &channels);
-  void copyPlanes(const Span &channels);
-  mlir::Value getWindows(mlir::Value row, const Span &channels);
-  void emitPanel(mlir::Value column, mlir::Value block, const Span &channels);
+  void setTile();
+  Division divide(tile::BlocksAttr blocks) override;
+  void emitBlocks(tile::BlocksAttr blocks) override;
+  void emitPacked(tile::PackedAttr node, unsigned depth) override;
+  void emitMultiply(tile::MultiplyAttr node) override;
+  void emitEvaluate(tile::EvaluateAttr node) override;
+  void emitCopy(const AxisRange &channels);
+  void copyPlanes(const AxisRange &channels);
+  mlir::Value getWindows(mlir::Value row, const AxisRange &channels);
+  void emitPanel(mlir::Value column, const AxisRange &channels);
   mlir::Value getWeights(mlir::Value column, mlir::Value channel);
   // Where taps may be skipped.
   mlir::Value getCoordinate(unsigned dim, mlir::Value row, mlir::Value pixel);
@@ -49,15 +50,15 @@ private:
   TapRange getRowTaps(mlir::Value row);
   void boundTaps();
   void clearList();
-  void listSteps(const Span &channels);
+  void listSteps(const AxisRange &channels);
   void boundCopy(PictureBox &box);
   void multiplyListed(const PanelRow &at, const TapRange &rowTaps, mlir::Value channels);
   // Where filters are transformed.
-  void transformPicture(const Span &channels);
-  void multiplyTransformed(mlir::Value column, mlir::Value block, const Span &channels);
+  void transformPicture(const AxisRange &channels);
+  void multiplyTransformed(mlir::Value column, const AxisRange &channels);
   void transformProducts(mlir::Value column);
   mlir::Value getProducts(mlir::Value column, mlir::Value value);
-  mlir::Value countSquares(const Span &span);
+  mlir::Value countSquares(const AxisRange &span);
   // After the last channels.
   void poolPanel(mlir::Value column, mlir::Value count);
   void emitPanelEpilogue(mlir::Value column);
@@ -70,18 +71,11 @@ private:
   mlir::Value getLinear(unsigned input, mlir::Value column, mlir::Value row, mlir::Value pixel, mlir::Value channel);
   llvm::SmallVector<sym::Expr> getIndices(unsigned input);
   Positions getPositions(mlir::Value column, mlir::Value row, mlir::Value pixel, mlir::Value channel);
-  Span getRange(mlir::Value block, sym::Expr step, sym::Expr total);
-  Span getPooled(const Span &span, int64_t size) {
+  AxisRange getPooled(const AxisRange &span, int64_t size) {
     mlir::Value divisor = emission.getConstant(size);
-    return {emission.divide(span.first, divisor), emission.divide(span.count, divisor)};
-  }
-  mlir::Value toWord(mlir::Value index) {
-    return mlir::arith::IndexCastOp::create(emission.builder, emission.location, emission.builder.getI64Type(), index);
+    return {emission.divide(span.first, divisor), emission.divide(span.count, divisor), {}, {}};
   }
 
-  Emission &emission;
-  mlir::OpBuilder &builder;
-  mlir::Location location;
   tile::ConvolutionForm form;
   tile::ContractionForm &contraction;
   tile::ConvolutionTiles tiles;
@@ -102,8 +96,10 @@ private:
   mlir::Value transformed, products;
   /// Whether the picture is read in place; null: never.
   mlir::Value isInPlace;
-  /// Ranges of the current tile.
-  Span columns, rows, pixels;
+  AxisRanges ranges;
+  /// Ranges of the current tile, and the first column of the current panel.
+  AxisRange columns, rows, pixels;
+  mlir::Value column;
   /// Its taps, whether rows away from the picture's edge sum all taps, whether all rows do; the first one that does.
   TapRange pixelTaps, depthTaps;
   mlir::Value hasAllInRows, hasAll, firstWhole;

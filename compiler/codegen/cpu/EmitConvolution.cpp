@@ -6,21 +6,22 @@
 #include "compiler/codegen/cpu/TransformKernels.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
+using tile::ConvolutionAxis;
 
 ConvolutionEmitter::ConvolutionEmitter(Emission &emission, tile::ConvolutionForm convolution,
                                        tile::ConvolutionTilingAttr tiling)
-    : emission(emission), builder(emission.builder), location(emission.location), form(std::move(convolution)),
-      contraction(form.contraction), tiles(tile::ConvolutionTiles::get(form, tiling)), kernelShape(tiling.getKernel()),
-      width(kernelShape.getWidth()), lanes(kernelShape.getLanes()), columnSymbol(emission.getPositionSymbol("column")),
+    : TreeWalker(emission, ranges), form(std::move(convolution)), contraction(form.contraction),
+      tiles(tile::ConvolutionTiles::get(form, tiling)), kernelShape(tiling.getKernel()), width(kernelShape.getWidth()),
+      lanes(kernelShape.getLanes()), columnSymbol(emission.getPositionSymbol("column")),
       rowSymbol(emission.getPositionSymbol("row")), pixelSymbol(emission.getPositionSymbol("pixel")),
       channelSymbol(emission.getPositionSymbol("channel")),
-      loops(contraction.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
+      loops(contraction.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)),
+      ranges(SmallVector<AxisRange>(ConvolutionAxis::channels + 1)) {
   loops[contraction.m.front()] = columnSymbol;
   loops[form.pixelLoop] = pixelSymbol;
   loops[contraction.k.front()] = channelSymbol;
@@ -58,11 +59,17 @@ void ConvolutionEmitter::emit() {
     clearList();
   }
   if (tiles.pictureStride)
-    isInPlace = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle,
-                                      emission.getSize(tiles.pictureStride * tiles.channelStep),
-                                      emission.getConstant(tiles.tiling.getInPlace()));
+    isInPlace = compare(arith::CmpIPredicate::sle, emission.getSize(tiles.pictureStride * tiles.channelStep),
+                        emission.getConstant(tiles.tiling.getInPlace()));
   emitOffsets();
-  emission.forTiles([&](Value tile) { emitTile(tile); });
+  axes.ranges[ConvolutionAxis::channels] = {
+      emission.getConstant(0), emission.getSize(contraction.getExtent(contraction.k.front())), {}, {}};
+  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size()).getBody();
+  emission.forTiles([&](Value number) {
+    tile = number;
+    setTile();
+    walkTile(tree);
+  });
 }
 
 /// Offsets from a row's first pixel in the planes, or from the first square of a transformed picture, for all steps of
@@ -79,8 +86,7 @@ void ConvolutionEmitter::emitOffsets() {
   Value zero = emission.getConstant(0), taps = emission.getConstant(form.taps);
   Value rowPitch = emission.getSize(tiles.rowPitch), planeStride = emission.getSize(tiles.planeStride);
   if (isInPlace)
-    planeStride =
-        arith::SelectOp::create(builder, location, isInPlace, emission.getSize(tiles.pictureStride), planeStride);
+    planeStride = select(isInPlace, emission.getSize(tiles.pictureStride), planeStride);
   Value stride = emission.getConstant(form.pixelStride);
   emission.forRange(zero, taps, 1, [&](Value tap) {
     Value row = zero, pixel = zero;
@@ -101,50 +107,64 @@ void ConvolutionEmitter::emitOffsets() {
   });
 }
 
-/// The last blocks of an extent may be empty.
-ConvolutionEmitter::Span ConvolutionEmitter::getRange(Value block, Expr step, Expr total) {
-  Value size = emission.getSize(step), first = emission.multiply(block, size);
-  Value left = emission.subtract(emission.getSize(total), first);
-  return {first, emission.maximum(emission.getConstant(0), emission.minimum(size, left))};
-}
-
-void ConvolutionEmitter::emitTile(Value tile) {
+void ConvolutionEmitter::setTile() {
   SmallVector<Expr> grid = contraction.getExtents(contraction.outer);
   llvm::append_values(grid, tiles.columnBlocks, tiles.rowBlocks, tiles.pixelBlocks);
-  SmallVector<Value> digits = emission.unravel(tile, grid);
+  digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(outer, digits))
     position.value = digit;
   ArrayRef<Value> blocks = ArrayRef(digits).take_back(3);
-  columns = getRange(blocks[0], tiles.columnStep, contraction.getExtent(contraction.m));
-  rows = getRange(blocks[1], tiles.rowStep, form.getRows());
-  pixels = getRange(blocks[2], tiles.pixelStep, form.getPixels());
+  auto getBlock = [&](Value block, Expr step, Expr total) {
+    Value size = emission.getSize(step);
+    return getRange({emission.getConstant(0), emission.getSize(total), {}, {}}, block, size);
+  };
+  columns = getBlock(blocks[0], tiles.columnStep, contraction.getExtent(contraction.m));
+  rows = getBlock(blocks[1], tiles.rowStep, form.getRows());
+  pixels = getBlock(blocks[2], tiles.pixelStep, form.getPixels());
+  dealt = {columns, rows, pixels};
+  if (!outer.empty())
+    dealt.insert(dealt.begin(), AxisRange());
   if (tapAxes)
     boundTaps();
+}
 
-  Value zero = emission.getConstant(0), channelBlocks = emission.getSize(tiles.channelBlocks);
-  emission.forRange(zero, channelBlocks, 1, [&](Value block) {
-    Span channels = getRange(block, tiles.channelStep, contraction.getExtent(contraction.k.front()));
+/// Blocks of channels have one size in all tiles.
+TreeWalker::Division ConvolutionEmitter::divide(tile::BlocksAttr) {
+  return {emission.getSize(tiles.channelBlocks), emission.getSize(tiles.channelStep)};
+}
+
+void ConvolutionEmitter::emitBlocks(tile::BlocksAttr blocks) {
+  if (blocks.getAxis() != ConvolutionAxis::columns)
+    return TreeWalker::emitBlocks(blocks);
+  emission.forRange(emission.getConstant(0), columns.count, width, [&](Value distance) {
+    column = emission.add(columns.first, distance);
+    walk(blocks.getBody().getValue());
+  });
+}
+
+void ConvolutionEmitter::emitPacked(tile::PackedAttr, unsigned) {
+  const AxisRange &channels = axes.ranges[ConvolutionAxis::channels];
+  if (tiles.transformed)
+    transformPicture(channels);
+  else
+    emitCopy(channels);
+  if (tapAxes)
+    listSteps(channels);
+}
+
+void ConvolutionEmitter::emitMultiply(tile::MultiplyAttr) {
+  if (tiles.transformed)
+    multiplyTransformed(column, axes.ranges[ConvolutionAxis::channels]);
+  else
+    emitPanel(column, axes.ranges[ConvolutionAxis::channels]);
+}
+
+void ConvolutionEmitter::emitEvaluate(tile::EvaluateAttr) {
+  Value next = emission.add(axes.ranges[ConvolutionAxis::channels].block, emission.getConstant(1));
+  emitIf(compare(arith::CmpIPredicate::eq, next, emission.getSize(tiles.channelBlocks)), [&] {
     if (tiles.transformed)
-      transformPicture(channels);
-    else
-      emitCopy(channels);
-    if (tapAxes)
-      listSteps(channels);
-    emission.forRange(zero, columns.count, width, [&](Value distance) {
-      Value column = emission.add(columns.first, distance);
-      if (tiles.transformed)
-        multiplyTransformed(column, block, channels);
-      else
-        emitPanel(column, block, channels);
-      Value isLast = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq,
-                                           emission.add(block, emission.getConstant(1)), channelBlocks);
-      auto branch = scf::IfOp::create(builder, location, isLast, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      if (tiles.transformed)
-        transformProducts(column);
-      emitPanelEpilogue(column);
-    });
+      transformProducts(column);
+    emitPanelEpilogue(column);
   });
 }
 
@@ -167,17 +187,15 @@ Value ConvolutionEmitter::getLinear(unsigned input, Value column, Value row, Val
   return emission.getIndex(linear, getPositions(column, row, pixel, channel));
 }
 
-void ConvolutionEmitter::emitCopy(const Span &channels) {
+void ConvolutionEmitter::emitCopy(const AxisRange &channels) {
   if (!isInPlace)
     return copyPlanes(channels);
-  auto branch = scf::IfOp::create(builder, location, isInPlace, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  copyPlanes(channels);
+  emitIf(
+      isInPlace, [] {}, [&] { copyPlanes(channels); });
 }
 
 /// Copies the part of some channels that the tile's windows cover; out of bounds the picture has its fill.
-void ConvolutionEmitter::copyPlanes(const Span &channels) {
+void ConvolutionEmitter::copyPlanes(const AxisRange &channels) {
   tile::ComputeOp compute = contraction.compute;
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
   PictureBox box;
@@ -226,14 +244,14 @@ Value ConvolutionEmitter::getPanelSums(Value column, Value row) {
 }
 
 /// The address of a row's first pixel at the first step of k: in the copy, or in the picture.
-Value ConvolutionEmitter::getWindows(Value row, const Span &channels) {
+Value ConvolutionEmitter::getWindows(Value row, const AxisRange &channels) {
   Value rowPitch = emission.multiply(emission.getSize(tiles.rowPitch), emission.getConstant(tiles.copiedStride));
   Value copied = emission.getPointer(planes, emission.multiply(row, rowPitch));
   if (!isInPlace)
     return copied;
   Value picture = emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.picture]),
                                       getLinear(form.picture, columns.first, rows.first, pixels.first, channels.first));
-  return arith::SelectOp::create(builder, location, isInPlace, picture, copied);
+  return select(isInPlace, picture, copied);
 }
 
 /// The address of a panel of weights from a channel on.
@@ -242,18 +260,14 @@ Value ConvolutionEmitter::getWeights(Value column, Value channel) {
                              getLinear(form.weights, column, rows.first, pixels.first, channel));
 }
 
-void ConvolutionEmitter::emitPanel(Value column, Value block, const Span &channels) {
+void ConvolutionEmitter::emitPanel(Value column, const AxisRange &channels) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
   // The panel that the worker reads next, which is prefetched: that of the next columns, else of the next channels.
   // Past the last one, it need not be mapped.
   Value nextColumn = emission.add(column, emission.getConstant(width));
-  Value isInside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, nextColumn,
-                                         emission.add(columns.first, columns.count));
-  Value isLast = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, emission.add(block, one),
-                                       emission.getSize(tiles.channelBlocks));
-  auto select = [&](Value condition, Value yes, Value no) -> Value {
-    return arith::SelectOp::create(builder, location, condition, yes, no);
-  };
+  Value isInside = compare(arith::CmpIPredicate::slt, nextColumn, emission.add(columns.first, columns.count));
+  Value isLast =
+      compare(arith::CmpIPredicate::eq, emission.add(channels.block, one), emission.getSize(tiles.channelBlocks));
   Value aheadColumn = select(isInside, nextColumn, select(isLast, nextColumn, columns.first));
   Value aheadChannel =
       select(isInside, channels.first, select(isLast, zero, emission.add(channels.first, channels.count)));
@@ -270,17 +284,14 @@ void ConvolutionEmitter::emitPanel(Value column, Value block, const Span &channe
   };
   emission.forRange(zero, rows.count, 1, [&](Value row) {
     PanelRow at{toWord(height), getWindows(row, channels), weights,
-                emission.getPointer(sums, getPanelSums(column, row)), toWord(block)};
+                emission.getPointer(sums, getPanelSums(column, row)), toWord(channels.block)};
     if (!tapAxes)
       return multiply(at, row);
     TapRange rowTaps = getRowTaps(row);
-    Value sumsAll = arith::AndIOp::create(builder, location, hasAllInRows, rowTaps.isAll);
-    auto branch = scf::IfOp::create(builder, location, sumsAll, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    multiply(at, emission.maximum(zero, emission.subtract(row, firstWhole)));
-    builder.setInsertionPointToStart(branch.elseBlock());
-    multiplyListed(at, rowTaps, channels.count);
+    emitIf(
+        conjoin(hasAllInRows, rowTaps.isAll),
+        [&] { multiply(at, emission.maximum(zero, emission.subtract(row, firstWhole))); },
+        [&] { multiplyListed(at, rowTaps, channels.count); });
   });
 }
 

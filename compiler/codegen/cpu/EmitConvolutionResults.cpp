@@ -2,7 +2,6 @@
 
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/Pack.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -22,7 +21,7 @@ void ConvolutionEmitter::poolPanel(Value column, Value count) {
                     static_cast<unsigned>(lanes),
                     Value()};
   points.loops.resize(pooling.compute.getNumLoops(), Expr::constant(builder.getContext(), 0));
-  Span pooledRows = getPooled(rows, pooling.rows), pooledPixels = getPooled(pixels, pooling.pixels);
+  AxisRange pooledRows = getPooled(rows, pooling.rows), pooledPixels = getPooled(pixels, pooling.pixels);
   emission.forRange(zero, count, lanes, [&](Value part) {
     points.mask = emission.getTailMask(lanes, emission.subtract(count, part));
     auto getPlace = [&](Value row, Value pixel) {
@@ -63,15 +62,13 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
   Value count = emission.minimum(emission.getConstant(width),
                                  emission.subtract(emission.add(columns.first, columns.count), column));
-  Span outRows = rows, outPixels = pixels;
+  AxisRange outRows = rows, outPixels = pixels;
   if (form.pooling) {
     poolPanel(column, count);
     outRows = getPooled(rows, form.pooling->rows);
     outPixels = getPooled(pixels, form.pooling->pixels);
   }
-  auto isAtLeast = [&](Value size) {
-    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sge, size, vectorSize);
-  };
+  auto isAtLeast = [&](Value size) { return compare(arith::CmpIPredicate::sge, size, vectorSize); };
   emission.forRange(zero, outRows.count, 1, [&](Value row) {
     Value rowSums = getPanelSums(column, row);
     // Pixels of some channels first: hardware prefetchers follow these few rows of memory.
@@ -83,13 +80,9 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
         SquarePlace place{emission.add(column, part), emission.add(outRows.first, row),
                           emission.add(outPixels.first, pixel)};
         Value left = emission.subtract(outPixels.count, pixel);
-        Value isWhole = arith::AndIOp::create(builder, location, isAtLeast(left), isAtLeast(channels));
-        auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPointToStart(branch.thenBlock());
-        storeWholeSquare(values, place);
-        builder.setInsertionPointToStart(branch.elseBlock());
-        storePartOfSquare(values, place, channels, left);
+        emitIf(
+            conjoin(isAtLeast(left), isAtLeast(channels)), [&] { storeWholeSquare(values, place); },
+            [&] { storePartOfSquare(values, place, channels, left); });
       });
     });
   });

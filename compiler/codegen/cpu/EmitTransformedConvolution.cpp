@@ -7,16 +7,16 @@ using namespace freestone;
 using namespace freestone::codegen;
 
 /// Squares that cover the rows, or the pixels of a row, of a tile.
-Value ConvolutionEmitter::countSquares(const Span &span) {
+Value ConvolutionEmitter::countSquares(const AxisRange &span) {
   return emission.ceilDivide(span.count, emission.getConstant(tiles.transformed->layout.getOutputs()));
 }
 
 /// Copies the picture channel by channel, with its border, and transforms each copy while it is in L1.
-void ConvolutionEmitter::transformPicture(const Span &channels) {
+void ConvolutionEmitter::transformPicture(const AxisRange &channels) {
   const tile::TransformedTiles &parts = *tiles.transformed;
   Value zero = emission.getConstant(0), depthTaps = emission.getConstant(form.depthTaps);
   emission.forRange(zero, channels.count, 1, [&](Value channel) {
-    copyPlanes({emission.add(channels.first, channel), emission.getConstant(1)});
+    copyPlanes({emission.add(channels.first, channel), emission.getConstant(1), {}, {}});
     emission.forRange(zero, depthTaps, 1, [&](Value depthTap) {
       Value plane = emission.add(emission.multiply(channel, depthTaps), depthTap);
       Value copied = emission.multiply(depthTap, emission.getSize(tiles.planeStride));
@@ -41,7 +41,7 @@ Value ConvolutionEmitter::getProducts(Value column, Value value) {
 }
 
 /// A product of matrices for each value of the transforms: squares by channels in, by channels out.
-void ConvolutionEmitter::multiplyTransformed(Value column, Value block, const Span &channels) {
+void ConvolutionEmitter::multiplyTransformed(Value column, const AxisRange &channels) {
   const tile::TransformedTiles &parts = *tiles.transformed;
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
   Value squares = emission.multiply(countSquares(rows), countSquares(pixels));
@@ -61,7 +61,7 @@ void ConvolutionEmitter::multiplyTransformed(Value column, Value block, const Sp
     func::CallOp::create(builder, location, kernel,
                          ValueRange{toWord(squares), toWord(height), toWord(planeCount),
                                     emission.getPointer(transformed, picture), emission.getPointer(offsets, zero),
-                                    getFilters(value), getProducts(column, value), toWord(block),
+                                    getFilters(value), getProducts(column, value), toWord(channels.block),
                                     getFilters(emission.add(value, one)), toWord(zero)});
   });
 }

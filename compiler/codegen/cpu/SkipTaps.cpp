@@ -25,7 +25,7 @@ ConvolutionEmitter::TapRange ConvolutionEmitter::getTaps(const tile::TapAxis &ax
   Value end = emission.minimum(all, emission.divide(emission.maximum(zero, left), step));
   begin = emission.minimum(all, begin);
   Value count = emission.maximum(zero, emission.subtract(end, begin));
-  return {begin, count, arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, count, all)};
+  return {begin, count, compare(arith::CmpIPredicate::eq, count, all)};
 }
 
 ConvolutionEmitter::TapRange ConvolutionEmitter::getRowTaps(Value row) {
@@ -38,7 +38,6 @@ ConvolutionEmitter::TapRange ConvolutionEmitter::getRowTaps(Value row) {
 /// What holds for all rows of the tile: the taps along depths and pixels, and which rows sum all taps.
 void ConvolutionEmitter::boundTaps() {
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
-  auto conjoin = [&](Value lhs, Value rhs) -> Value { return arith::AndIOp::create(builder, location, lhs, rhs); };
   Value first = getCoordinate(form.pixelDim, rows.first, pixels.first);
   Value span = emission.multiply(emission.subtract(pixels.count, one), emission.getConstant(form.pixelStride));
   pixelTaps = getTaps(tapAxes->pixels, first, emission.add(first, span));
@@ -61,7 +60,7 @@ void ConvolutionEmitter::boundTaps() {
 
 /// Lists the steps of k whose taps touch the picture, unless the list of a tile before serves: row by row of the
 /// window, so that those of each row of pixels are neighbours in it.
-void ConvolutionEmitter::listSteps(const Span &channels) {
+void ConvolutionEmitter::listSteps(const AxisRange &channels) {
   const tile::TapAxis &rowAxis = tapAxes->rows, &pixelAxis = tapAxes->pixels;
   SmallVector<Value> key = {pixelTaps.first, pixelTaps.count, depthTaps.first, depthTaps.count, channels.count};
   Value isStale =
@@ -70,10 +69,9 @@ void ConvolutionEmitter::listSteps(const Span &channels) {
   for (auto [number, value] : llvm::enumerate(key)) {
     Value before = memref::LoadOp::create(builder, location, listedSteps, ValueRange{emission.getConstant(number)});
     differs =
-        arith::OrIOp::create(builder, location, differs,
-                             arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, before, toWord(value)));
+        arith::OrIOp::create(builder, location, differs, compare(arith::CmpIPredicate::ne, before, toWord(value)));
   }
-  isStale = arith::AndIOp::create(builder, location, isStale, differs);
+  isStale = conjoin(isStale, differs);
   auto branch = scf::IfOp::create(builder, location, isStale, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());

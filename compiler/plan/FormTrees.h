@@ -1,0 +1,36 @@
+#ifndef FREESTONE_COMPILER_PLAN_FORMTREES_H
+#define FREESTONE_COMPILER_PLAN_FORMTREES_H
+
+#include "compiler/plan/ConvolutionTiles.h"
+#include "compiler/plan/WeightGradientTiles.h"
+
+namespace freestone::tile {
+
+// The trees of tiles that forms stand for: what is special about a form is in its tiles, and in its micro-kernels.
+
+/// The axes of a convolution: loops that both operands have, merged; channels out; rows and pixels of the picture;
+/// channels in, which are summed with all of their taps.
+struct ConvolutionAxis {
+  static constexpr unsigned outer = 0, columns = 1, rows = 2, pixels = 3, channels = 4;
+};
+
+/// Blocks of outer points, if there are any, of columns, of rows, and of pixels: all dealt
+///   blocks of channels: the packed picture, and blocks of columns, panel by panel: the product, and what is evaluated
+///     of its sums.
+TreeTilingAttr getTree(const ConvolutionForm &form, const ConvolutionTiles &tiles, size_t computes);
+
+/// The axes of a weight gradient: batch loops, merged; channels in; channels out; images, or planes of volumes, and
+/// rows of positions, over which it sums.
+struct WeightGradientAxis {
+  static constexpr unsigned outer = 0, channels = 1, columns = 2, images = 3, rows = 4;
+};
+
+/// Blocks of outer points, if there are any, of channels, and of columns: all dealt
+///   blocks of images: blocks of rows: the packed picture, and blocks of columns, panel by panel: the packed output
+///     gradient, and the product.
+///   blocks of columns, panel by panel: what is evaluated of all sums.
+TreeTilingAttr getTree(const WeightGradientForm &form, const WeightGradientTiles &tiles, size_t computes);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_PLAN_FORMTREES_H

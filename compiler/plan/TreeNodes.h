@@ -1,0 +1,44 @@
+#ifndef FREESTONE_COMPILER_PLAN_TREENODES_H
+#define FREESTONE_COMPILER_PLAN_TREENODES_H
+
+#include "compiler/dialect/tile/TileDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace freestone::tile {
+
+/// Builds nodes of a tree of tiles, from the innermost ones out.
+class TreeNodes {
+public:
+  explicit TreeNodes(mlir::MLIRContext *context) : builder(context) {}
+
+  sym::Expr constant(int64_t value) { return sym::Expr::constant(builder.getContext(), value); }
+  mlir::ArrayAttr body(llvm::ArrayRef<mlir::Attribute> nodes) { return builder.getArrayAttr(nodes); }
+  BlocksAttr deal(unsigned axis, sym::Expr step, llvm::ArrayRef<mlir::Attribute> nodes, int64_t unit = 1,
+                  int64_t together = 1, ShareAttr share = {}) {
+    return BlocksAttr::get(builder.getContext(), axis, step, unit, /*dealt=*/true, together, share, body(nodes),
+                           /*maskedBy=*/-1);
+  }
+  BlocksAttr divide(unsigned axis, sym::Expr step, llvm::ArrayRef<mlir::Attribute> nodes, int64_t unit = 1,
+                    int64_t maskedBy = -1) {
+    return BlocksAttr::get(builder.getContext(), axis, step, unit, /*dealt=*/false, /*together=*/1, ShareAttr(),
+                           body(nodes), maskedBy);
+  }
+  PackedAttr pack(int64_t compute, int64_t input, int64_t kept = 0, int64_t most = 0, bool whole = false) {
+    return PackedAttr::get(builder.getContext(), compute, input, kept, most, whole);
+  }
+  /// Without words, columns in place, and strips.
+  MultiplyAttr multiply(int64_t compute, unsigned columns) {
+    return MultiplyAttr::get(builder.getContext(), compute, columns, /*wordSteps=*/1, /*streamedRows=*/0,
+                             /*stripPanels=*/1, /*stripDepth=*/0);
+  }
+  EvaluateAttr evaluate(llvm::ArrayRef<int64_t> computes, unsigned lanes, unsigned along, int64_t ahead = 0) {
+    return EvaluateAttr::get(builder.getContext(), computes, lanes, along, ahead);
+  }
+
+private:
+  mlir::Builder builder;
+};
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_PLAN_TREENODES_H
