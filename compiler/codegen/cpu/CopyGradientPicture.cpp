@@ -1,7 +1,6 @@
 #include "compiler/codegen/cpu/Pack.h"
 #include "compiler/codegen/cpu/WeightGradientEmitter.h"
 #include "compiler/plan/IndexMaps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -12,9 +11,8 @@ using sym::Expr;
 /// Whether a coordinate of the picture, and an offset, lie within a dimension.
 Value WeightGradientEmitter::isInside(Expr index, Value offset, unsigned dim, const Positions &positions) {
   // Unsigned, so that a negative coordinate compares as a large one.
-  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult,
-                               emission.add(emission.getIndex(index, positions), offset),
-                               emission.getSize(form.compute.getInputType(form.picture).getShape()[dim]));
+  return compare(arith::CmpIPredicate::ult, emission.add(emission.getIndex(index, positions), offset),
+                 emission.getSize(form.compute.getInputType(form.picture).getShape()[dim]));
 }
 
 /// Copies rows of the picture from that on which the first tap reads at `firstRow`, with their border.
@@ -42,10 +40,9 @@ void WeightGradientEmitter::copyPicture(Value image, Value firstRow, Value rows)
     emission.forRange(zero, rows, 1, [&](Value row) {
       Value last = end;
       if (form.row)
-        last = arith::SelectOp::create(builder, location, isInside(indices[form.row->dim], row, form.row->dim, first),
-                                       last, zero);
+        last = select(isInside(indices[form.row->dim], row, form.row->dim, first), last, zero);
       if (inPlane)
-        last = arith::SelectOp::create(builder, location, inPlane, last, zero);
+        last = select(inPlane, last, zero);
       copyPlaneRow(emission.add(start, emission.multiply(row, rowStride)), emission.multiply(row, rowPitch), begin,
                    last, channel);
     });
@@ -104,27 +101,20 @@ void WeightGradientEmitter::copyChannels(const Part &part) {
   Value pixelAt = emission.getIndex(indices[form.pixel.dim], first);
   copied.begin = emission.maximum(zero, emission.subtract(zero, pixelAt));
   copied.end = emission.minimum(places, emission.subtract(emission.getSize(type.getShape()[form.pixel.dim]), pixelAt));
-  auto both = [&](Value x, Value y) -> Value { return arith::AndIOp::create(builder, location, x, y); };
-  auto equal = [&](Value x, Value y) -> Value {
-    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, x, y);
-  };
-  Value isRun = both(equal(copied.begin, zero), equal(copied.end, places));
+  auto equal = [&](Value x, Value y) { return compare(arith::CmpIPredicate::eq, x, y); };
+  Value isRun = conjoin(equal(copied.begin, zero), equal(copied.end, places));
   copied.rowStride = zero;
   if (form.row) {
     copied.rowStride = emission.getSize(strides->strides[form.row->place]);
     Value last = emission.multiply(emission.subtract(part.rows, one), emission.getConstant(form.row->stride));
-    isRun = both(isRun, equal(copied.rowStride, places));
+    isRun = conjoin(isRun, equal(copied.rowStride, places));
     for (Value offset : {zero, last})
-      isRun = both(isRun, isInside(indices[form.row->dim], offset, form.row->dim, first));
+      isRun = conjoin(isRun, isInside(indices[form.row->dim], offset, form.row->dim, first));
   }
   if (form.depth)
-    isRun = both(isRun, isInside(indices[form.depth->dim], zero, form.depth->dim, first));
-  auto branch = scf::IfOp::create(builder, location, isRun, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  copyRuns(copied);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  copyRowsOfChannels(copied, first);
+    isRun = conjoin(isRun, isInside(indices[form.depth->dim], zero, form.depth->dim, first));
+  emitIf(
+      isRun, [&] { copyRuns(copied); }, [&] { copyRowsOfChannels(copied, first); });
 }
 
 void WeightGradientEmitter::copyRuns(const CopiedRows &copied) {
@@ -150,7 +140,7 @@ void WeightGradientEmitter::copyRowsOfChannels(const CopiedRows &copied, const P
   Value zero = emission.getConstant(0), places = emission.getSize(form.getPlaces());
   emission.forRange(zero, copied.rows, 1, [&](Value row) {
     Value last = copied.end;
-    auto endOutside = [&](Value inside) { last = arith::SelectOp::create(builder, location, inside, last, zero); };
+    auto endOutside = [&](Value inside) { last = select(inside, last, zero); };
     if (form.row)
       endOutside(isInside(indices[form.row->dim], emission.multiply(row, emission.getConstant(form.row->stride)),
                           form.row->dim, first));

@@ -13,16 +13,18 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
+using tile::WeightGradientAxis;
 
 WeightGradientEmitter::WeightGradientEmitter(Emission &emission, tile::WeightGradientForm gradient,
                                              tile::WeightGradientTilingAttr tiling)
-    : emission(emission), builder(emission.builder), location(emission.location), form(std::move(gradient)),
-      tiles(tile::WeightGradientTiles::get(form, tiling)), kernelShape(tiling.getKernel()),
-      width(kernelShape.getWidth()), lanes(kernelShape.getLanes()), imageSymbol(emission.getPositionSymbol("image")),
-      depthSymbol(emission.getPositionSymbol("depth")), rowSymbol(emission.getPositionSymbol("row")),
-      columnSymbol(emission.getPositionSymbol("column")), channelSymbol(emission.getPositionSymbol("channel")),
-      rowTapSymbol(emission.getPositionSymbol("rowTap")), pixelTapSymbol(emission.getPositionSymbol("pixelTap")),
-      loops(form.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
+    : TreeWalker(emission, ranges), form(std::move(gradient)), tiles(tile::WeightGradientTiles::get(form, tiling)),
+      kernelShape(tiling.getKernel()), width(kernelShape.getWidth()), lanes(kernelShape.getLanes()),
+      imageSymbol(emission.getPositionSymbol("image")), depthSymbol(emission.getPositionSymbol("depth")),
+      rowSymbol(emission.getPositionSymbol("row")), columnSymbol(emission.getPositionSymbol("column")),
+      channelSymbol(emission.getPositionSymbol("channel")), rowTapSymbol(emission.getPositionSymbol("rowTap")),
+      pixelTapSymbol(emission.getPositionSymbol("pixelTap")),
+      loops(form.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)),
+      ranges(SmallVector<AxisRange>(WeightGradientAxis::rows + 1)) {
   vectorType = VectorType::get({lanes}, form.elementType);
   loops[form.column] = columnSymbol;
   if (form.channel)
@@ -63,7 +65,15 @@ void WeightGradientEmitter::emit() {
   } else {
     emitOffsets();
   }
-  emission.forTiles([&](Value tile) { emitTile(tile); });
+  Value zero = emission.getConstant(0);
+  axes.ranges[WeightGradientAxis::images] = {zero, emission.getSize(form.getSlices()), {}, {}};
+  axes.ranges[WeightGradientAxis::rows] = {zero, emission.getSize(form.getRows()), {}, {}};
+  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size()).getBody();
+  emission.forTiles([&](Value number) {
+    tile = number;
+    beginTile();
+    walkTile(tree);
+  });
 }
 
 /// Offsets of each position's first tap in the copied picture: equal for all row blocks.
@@ -83,70 +93,90 @@ void WeightGradientEmitter::emitOffsets() {
   });
 }
 
-void WeightGradientEmitter::emitTile(Value tile) {
+void WeightGradientEmitter::beginTile() {
   SmallVector<Expr> grid = llvm::map_to_vector(form.outer, [&](unsigned loop) { return form.getExtent(loop); });
   grid.push_back(tiles.channelBlocks);
   grid.push_back(tiles.panelBlocks);
-  SmallVector<Value> digits = emission.unravel(tile, grid);
+  digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(outer, digits))
     position.value = digit;
-  Value zero = emission.getConstant(0);
-  Value channelStep = emission.getSize(tiles.channelStep), allChannels = emission.getSize(form.getExtent(form.channel));
-  firstChannel = emission.multiply(digits[outer.size()], channelStep);
-  channels = emission.maximum(zero, emission.minimum(channelStep, emission.subtract(allChannels, firstChannel)));
-  firstPanel = emission.multiply(digits.back(), emission.getSize(tiles.panelStep));
-  // The last block may have fewer panels, or none.
-  auto countLeft = [&](Value step, sym::Expr all, Value first) {
-    return emission.maximum(zero, emission.minimum(step, emission.subtract(emission.getSize(all), first)));
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  auto getBlock = [&](Value block, Expr step, Expr total) {
+    Value size = emission.getSize(step);
+    return getRange({zero, emission.getSize(total), {}, {}}, block, size);
   };
-  Value panels =
-      countLeft(emission.getSize(tiles.panelStep), Expr::ceilDiv(form.getExtent(form.column), width), firstPanel);
-  Value blocks = emission.getSize(tiles.imageBlocks * tiles.rowBlocks), one = emission.getConstant(1);
+  AxisRange channelsHere = getBlock(digits[outer.size()], tiles.channelStep, form.getExtent(form.channel));
+  AxisRange panelsHere = getBlock(digits.back(), tiles.panelStep, Expr::ceilDiv(form.getExtent(form.column), width));
+  firstChannel = channelsHere.first;
+  channels = channelsHere.count;
+  firstPanel = panelsHere.first;
+  panels = panelsHere.count;
+  Value panelWidth = emission.getConstant(width);
+  dealt = {channelsHere, {emission.multiply(firstPanel, panelWidth), emission.multiply(panels, panelWidth), {}, {}}};
+  if (!outer.empty())
+    dealt.insert(dealt.begin(), AxisRange());
   // The first part sets the sums, if there is one.
+  Value blocks = emission.getSize(tiles.imageBlocks * tiles.rowBlocks);
   clearSums(emission.multiply(panels, emission.maximum(zero, emission.subtract(one, blocks))));
   setPanel(zero);
-  Value imageStep = emission.getSize(tiles.imageStep), rowStep = emission.getSize(tiles.rowStep);
-  emission.forRange(zero, emission.getSize(tiles.imageBlocks), 1, [&](Value imageBlock) {
-    emission.forRange(zero, emission.getSize(tiles.rowBlocks), 1, [&](Value rowBlock) {
-      Value firstImage = emission.multiply(imageBlock, imageStep), firstRow = emission.multiply(rowBlock, rowStep);
-      Value accumulates = toWord(emission.minimum(one, emission.add(imageBlock, rowBlock)));
-      emitPart({firstImage, countLeft(imageStep, form.getSlices(), firstImage), firstRow,
-                countLeft(rowStep, form.getRows(), firstRow), accumulates},
-               panels);
-    });
-  });
-  emission.forRange(zero, panels, 1, [&](Value number) {
+}
+
+/// Blocks of images, and of rows, have one size in all tiles.
+TreeWalker::Division WeightGradientEmitter::divide(tile::BlocksAttr blocks) {
+  if (blocks.getAxis() == WeightGradientAxis::images)
+    return {emission.getSize(tiles.imageBlocks), emission.getSize(tiles.imageStep)};
+  return {emission.getSize(tiles.rowBlocks), emission.getSize(tiles.rowStep)};
+}
+
+void WeightGradientEmitter::emitBlocks(tile::BlocksAttr blocks) {
+  if (blocks.getAxis() != WeightGradientAxis::columns)
+    return TreeWalker::emitBlocks(blocks);
+  emission.forRange(emission.getConstant(0), panels, 1, [&](Value number) {
     setPanel(number);
-    if (tiles.transformed)
-      transformSums();
-    emitSums();
+    walk(blocks.getBody().getValue());
   });
 }
 
-/// Adds what a part contributes to the sums.
-void WeightGradientEmitter::emitPart(const Part &part, Value panels) {
-  if (tiles.transformed) {
-    transformPicture(part);
-  } else if (tiles.tiling.getApart()) {
-    copyChannels(part);
-  } else {
-    Value rows = emission.getConstant(1);
-    if (form.row) {
-      Value steps = emission.multiply(emission.subtract(part.rows, rows), emission.getConstant(form.row->stride));
-      rows = emission.add(steps, emission.getSize((form.getRowTaps() - 1) * form.row->dilation + 1));
-    }
-    copyPicture(part.firstImage, part.firstRow, rows);
-  }
-  emission.forRange(emission.getConstant(0), panels, 1, [&](Value number) {
-    setPanel(number);
-    if (tiles.transformed) {
-      transformGradient(part);
-      multiplySquares(part);
-      return;
-    }
+WeightGradientEmitter::Part WeightGradientEmitter::getPart() {
+  const AxisRange &images = axes.ranges[WeightGradientAxis::images], &rows = axes.ranges[WeightGradientAxis::rows];
+  Value number = emission.minimum(emission.getConstant(1), emission.add(images.block, rows.block));
+  return {images.first, images.count, rows.first, rows.count, toWord(number)};
+}
+
+/// Of the output gradient, a panel is packed.
+void WeightGradientEmitter::emitPacked(tile::PackedAttr node, unsigned) {
+  if (node.getInput() == form.picture)
+    copyPart(part = getPart());
+  else if (tiles.transformed)
+    transformGradient(part);
+  else
     packGradient(part.firstImage, part.firstRow, part.rows);
+}
+
+void WeightGradientEmitter::emitMultiply(tile::MultiplyAttr) {
+  if (tiles.transformed)
+    multiplySquares(part);
+  else
     multiplyTaps(part);
-  });
+}
+
+void WeightGradientEmitter::emitEvaluate(tile::EvaluateAttr) {
+  if (tiles.transformed)
+    transformSums();
+  emitSums();
+}
+
+void WeightGradientEmitter::copyPart(const Part &part) {
+  if (tiles.transformed)
+    return transformPicture(part);
+  if (tiles.tiling.getApart())
+    return copyChannels(part);
+  Value rows = emission.getConstant(1);
+  if (form.row) {
+    Value steps = emission.multiply(emission.subtract(part.rows, rows), emission.getConstant(form.row->stride));
+    rows = emission.add(steps, emission.getSize((form.getRowTaps() - 1) * form.row->dilation + 1));
+  }
+  copyPicture(part.firstImage, part.firstRow, rows);
 }
 
 void WeightGradientEmitter::clearSums(Value panels) {
@@ -231,9 +261,7 @@ void WeightGradientEmitter::packGradient(Value image, Value firstRow, Value rows
   emission.forRange(zero, packed, 1, [&](Value row) {
     Value valid = places;
     if (tiles.transformed)
-      valid = arith::SelectOp::create(builder, location,
-                                      arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, row, rows),
-                                      places, zero);
+      valid = select(compare(arith::CmpIPredicate::ult, row, rows), places, zero);
     packRun(emission.add(start, emission.multiply(row, emission.getSize(rowStride))), emission.multiply(row, pitch),
             pitch, valid);
   });

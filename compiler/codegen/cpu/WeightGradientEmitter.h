@@ -1,17 +1,15 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_WEIGHTGRADIENTEMITTER_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_WEIGHTGRADIENTEMITTER_H
 
-#include "compiler/codegen/cpu/Emission.h"
-#include "compiler/plan/WeightGradientTiles.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "compiler/codegen/cpu/TreeWalker.h"
+#include "compiler/plan/FormTrees.h"
 
 namespace freestone::codegen {
 
-/// Emits a convolution's weight gradient tile by tile: the picture's part and panels of the output gradient are copied,
-/// or transformed in squares, and multiplied; sums are stored at the end. In three files: tiles, copied
+/// The nodes of a weight gradient's tree (`plan/FormTrees.h`): the picture's part and panels of the output gradient are
+/// copied, or transformed in squares, and multiplied; sums are stored at the end. In three files: panels, copied
 /// pictures, transformed sums.
-class WeightGradientEmitter {
+class WeightGradientEmitter : TreeWalker {
 public:
   WeightGradientEmitter(Emission &emission, tile::WeightGradientForm form, tile::WeightGradientTilingAttr tiling);
   void emit();
@@ -29,8 +27,14 @@ private:
   };
 
   void emitOffsets();
-  void emitTile(mlir::Value tile);
-  void emitPart(const Part &part, mlir::Value panels);
+  void beginTile();
+  Division divide(tile::BlocksAttr blocks) override;
+  void emitBlocks(tile::BlocksAttr blocks) override;
+  void emitPacked(tile::PackedAttr node, unsigned depth) override;
+  void emitMultiply(tile::MultiplyAttr node) override;
+  void emitEvaluate(tile::EvaluateAttr node) override;
+  Part getPart();
+  void copyPart(const Part &part);
   void clearSums(mlir::Value panels);
   void setPanel(mlir::Value number);
   void copyPicture(mlir::Value image, mlir::Value firstRow, mlir::Value rows);
@@ -57,13 +61,7 @@ private:
   mlir::Value isInside(sym::Expr index, mlir::Value offset, unsigned dim, const Positions &positions);
   llvm::SmallVector<mlir::Value> loadSquare(unsigned input, mlir::Value from, mlir::Value count, mlir::Value stride,
                                             mlir::Value mask);
-  mlir::Value toWord(mlir::Value index) {
-    return mlir::arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
-  }
 
-  Emission &emission;
-  mlir::OpBuilder &builder;
-  mlir::Location location;
   tile::WeightGradientForm form;
   tile::WeightGradientTiles tiles;
   tile::MicroKernelAttr kernelShape;
@@ -75,8 +73,11 @@ private:
   Positions outer;
   mlir::func::FuncOp kernel, pictureKernel, gradientKernel, sumsKernel;
   mlir::Value planes, offsets, panel, sums, transformedPicture, transformedGradient;
-  /// Of the current tile: the first panel, the first input channel, and the number of these.
-  mlir::Value firstPanel, firstChannel, channels;
+  AxisRanges ranges;
+  /// Of the current tile: the first panel, and the number of panels; the first input channel, and the number of these.
+  mlir::Value firstPanel, panels, firstChannel, channels;
+  /// What is summed at the current node.
+  Part part;
   /// The output channels of the current panel, and the place of its sums.
   mlir::Value firstColumn, columns, firstSum;
 };
