@@ -267,12 +267,15 @@ struct KeepScanValues : impl::KeepScanValuesBase<KeepScanValues> {
   using Base::Base;
 
   void runOnOperation() override {
-    // With a request to compute again, memory counts more than time.
-    if (!enable || getOperation().isExternal() || getOperation()->hasAttr("graph.recompute"))
+    if (getOperation().isExternal())
       return;
     Block &block = getOperation().getBody().front();
     int64_t count = 0;
+    // Whatever is kept: what is pruned is read in the same order, so that sums have the same bits.
     pruneAll(block);
+    // With a request to compute again, memory counts more than time.
+    if (!enable || getOperation()->hasAttr("graph.recompute"))
+      return;
     SmallVector<ScanOp> scans(block.getOps<ScanOp>());
     for (size_t later = 0; later < scans.size(); ++later)
       for (size_t earlier = 0; earlier < later; ++earlier) {

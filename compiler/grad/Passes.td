@@ -61,7 +61,7 @@ def KeepScanValues : Pass<"graph-keep-scan-values", "::mlir::func::FuncOp"> {
     In: any graph without composites. Out: the same, where a scan that goes along what another one collected, in the
     opposite order, goes along those values of its steps from which it needs least: a minimum cut of what the bytes of
     values and what computing them again take. Scans collect nothing twice or without a use. `graph.kept_values` counts
-    values that are collected for this. With `graph.recompute` the function stays.
+    values that are collected for this: none with `graph.recompute`.
     ```mlir
     %last, %all = graph.scan carry %h over %x {
     ^bb0(%state: …, %slice: …):

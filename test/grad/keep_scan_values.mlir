@@ -49,8 +49,13 @@ func.func @cell(%x: !x, %h: !h, %w: !w, %g: !h) -> (!h, !w) {
 // A sum is cheaper to compute again than to keep; and a request to compute again is followed.
 // CHECK-LABEL: func.func @sum
 // CHECK-NOT:     graph.kept_values
+// What only passes by is not collected then either: sums along it have the same bits.
 // CHECK-LABEL: func.func @requested
 // CHECK-NOT:     graph.kept_values
+// CHECK:         %[[TURNED:.*]] = graph.slice %arg0 starts [t - 1, 0, 0]
+// CHECK:         graph.scan carry %arg1 : !graph.tensor<[b, 8], f32> over %[[TURNED]]
+// CHECK:           graph.yield %{{[^,]*}} : !graph.tensor<[b, 8], f32>
+// CHECK:         graph.reduce add %[[TURNED]]
 func.func @sum(%x: !x, %h: !h) -> !h {
   %all:2 = graph.scan carry %h : !h over %x : !x {
   ^bb0(%state: !h, %slice: !h):
@@ -69,20 +74,21 @@ func.func @sum(%x: !x, %h: !h) -> !h {
   } -> !h
   return %back : !h
 }
-func.func @requested(%x: !x, %h: !h) -> !h attributes {graph.recompute = {policy = "blocks", losses = array<i64: 0>}} {
+func.func @requested(%x: !x, %h: !h) -> (!h, !h) attributes {graph.recompute = {policy = "blocks", losses = array<i64: 0>}} {
   %all:2 = graph.scan carry %h : !h over %x : !x {
   ^bb0(%state: !h, %slice: !h):
     %0 = graph.unary tanh %slice : !h
     graph.yield %0, %0 : !h, !h
   } -> !h, !x
   %turned = graph.slice %x starts [t - 1, 0, 0] sizes [t, b, 8] steps [-1, 1, 1] : <[t, b, 8], f32>
-  %back = graph.scan carry %h : !h over %turned : !x {
+  %back, %same = graph.scan carry %h : !h over %turned : !x {
   ^bb0(%gradient: !h, %slice: !h):
     %0 = graph.unary tanh %slice : !h
     %1 = graph.binary mul %gradient, %0 : !h
-    graph.yield %1 : !h
-  } -> !h
-  return %back : !h
+    graph.yield %1, %slice : !h, !h
+  } -> !h, !x
+  %sum = graph.reduce add %same axes [0] : !x
+  return %back, %sum : !h, !h
 }
 
 // What only the later one of two scans goes along, which does not use it, isn't computed; nor is one that nobody uses.

@@ -1,6 +1,7 @@
 """What --recompute computes again has the same bits: recomputed.py FREESTONE FOLDER.
 
-An LSTM in both directions with peepholes, a wide one, a GRU of either kind, and a scan within a scan with a branch in it.
+An LSTM in both directions with peepholes, a wide one, a GRU of either kind, a scan within a scan with a branch in it, and one
+whose steps read their state twice.
 Each is trained with what its iterations computed kept and computed again, on one worker and more: losses and trained weights are
 equal bit for bit, the losses fall.
 """
@@ -50,6 +51,18 @@ def nested(random):
     return nodes, {**weights, "none": np.float32(0), **{name: np.int64(value) for name, value in sizes.items()}}
 
 
+def carried(random):
+    """As `recurrent`, of what a scan collects: products of its state before and behind each step."""
+    body = helper.make_graph(
+        [node("MatMul", ["s", "r"], ["a"]), node("Add", ["a", "step"], ["c"]), node("Tanh", ["c"], ["next"]), node("Mul", ["next", "s"], ["both"])], "body",
+        [info("s", TensorProto.FLOAT, ["n", WIDTH]), info("step", TensorProto.FLOAT, ["n", WIDTH])],
+        [info("next", TensorProto.FLOAT, ["n", WIDTH]), info("both", TensorProto.FLOAT, ["n", WIDTH])])
+    nodes = [node("Slice", ["steps", "zero", "width", "two"], ["narrow"]), node("Gather", ["narrow", "first"], ["h0"]),
+             node("Scan", ["h0", "narrow"], ["", "all"], body=body, num_scan_inputs=1), node("ReduceSum", ["all", "zero"], ["features"], keepdims=0)]
+    sizes = {"zero": np.int64([0]), "width": np.int64([WIDTH]), "two": np.int64([2]), "first": np.int64(0)}
+    return nodes, {"r": (random.standard_normal((WIDTH, WIDTH)) / 2).astype(np.float32), **sizes}
+
+
 def make_model(path, random, nodes, values, width):
     values["v"] = (random.standard_normal((width, 3)) / 2).astype(np.float32)
     nodes = [node("Transpose", ["x"], ["steps"], perm=[1, 0, 2]), *nodes, node("MatMul", ["features", "v"], ["logits"])]
@@ -66,7 +79,7 @@ def main():
     models = {"lstm": (*recurrent(random, "LSTM", 2), 2 * HIDDEN), "wide lstm": (*recurrent(random, "LSTM", 1, WIDE), WIDE),
               "gru": (*recurrent(random, "GRU", 1, linear_before_reset=0), HIDDEN),
               "gru, linear before reset": (*recurrent(random, "GRU", 2, linear_before_reset=1), 2 * HIDDEN),
-              "nested scans": (*nested(random), WIDTH)}
+              "nested scans": (*nested(random), WIDTH), "carried": (*carried(random), WIDTH)}
     for name, model in models.items():
         make_model(tool.folder / "model.onnx", random, *model)
         for workers in (1, 3):
