@@ -1,6 +1,7 @@
 #include "compiler/import/SizeInputs.h"
 
 #include "compiler/dialect/sym/Bounds.h"
+#include "compiler/import/Counting.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -89,6 +90,10 @@ void collectWanted(const onnx::GraphProto &graph, StringMap<int64_t> &wanted) {
           if (auto found = wanted.find(outer); found != wanted.end())
             wanted.try_emplace(inner.name(), found->second);
       collectWanted(attribute.g(), wanted);
+      // The limit of what counts its iterations.
+      std::optional<Counting> counting = node.op_type() == "Loop" ? findCounting(attribute.g()) : std::nullopt;
+      if (counting && !counting->limit.constant)
+        wanted.try_emplace(counting->limit.name, any);
     }
     bool passesOn = llvm::is_contained(sizeArithmetic, node.op_type()) &&
                     llvm::any_of(node.output(), [&](const std::string &name) { return wanted.contains(name); });

@@ -170,6 +170,19 @@ KNOWN = {
         ({"x": X, "m": np.array(3)}, [np.tile(X, 10), np.array([6, 12 + 15, 21 + 24 + 27])]),
         ({"x": X[:0], "m": np.array(3)}, [X[:0], np.zeros(3)]),
     ],
+    # Conditions count: upwards, while something else holds too, and downwards by two, at least once.
+    """(float[n] x, int64 m) => (float[n] y, int64 count, float[k, n] all, int64[l] counts) {
+        zero = Constant<value_int = 0>() one = Constant<value_int = 1>() two = Constant<value_int = 2>() nine = Constant<value_int = 9>()
+        most = Constant<value_float = 40.0>() yes = Constant<value = bool {1}>() begins = Less(zero, m)
+        y, count, all = Loop<body = up (int64 i, bool c, float[n] p, int64 j) => (bool d, float[n] q, int64 k, float[n] v) {
+            q = Add(p, p) v = Identity(p) k = Add(j, one) few = Less(k, m) t = ReduceSum<keepdims = 0>(q) small = Less(t, most) d = And(small, few) }>(, begins, x, zero)
+        last, counts = Loop<body = down (int64 i, bool c, int64 j) => (bool d, int64 k, int64 v) {
+            k = Sub(j, two) d = GreaterOrEqual(k, m) v = Identity(j) }>(, yes, nine)
+    }""": [
+        ({"x": X, "m": np.array(4)}, [16 * X, np.array(4), X * 2.0 ** np.arange(4)[:, None], np.array([9, 7, 5])]),
+        ({"x": X, "m": np.array(8)}, [16 * X, np.array(4), X * 2.0 ** np.arange(4)[:, None], np.array([9])]),
+        ({"x": X, "m": np.array(0)}, [X, np.array(0), np.zeros((0, 3)), np.array([9, 7, 5, 3, 1])]),
+    ],
     # Sizes follow from the number of the iteration.
     """(float[n] x, int64 m) => (float y, float[k] all) {
         one = Constant<value_ints = [1]>() zero = Constant<value_ints = [0]>() none = Constant<value_float = 0.0>()

@@ -2,8 +2,8 @@
 
 h becomes tanh(h w) again and again, while it is large in the mean, at most so often as the limit says; batches end after
 different numbers of iterations, and one at the limit. Losses follow those of gradients that are computed by hand in fp64,
-with a limit of the model's own and with --max-trip, on one worker and more; what --recompute computes again has the same
-bits. Without a limit the loop is refused by name.
+with a limit of the model's own, be it that the loop counts, and with --max-trip, also where data determine the limit, on one
+worker and more; what --recompute computes again has the same bits. Without a limit the loop is refused by name.
 """
 
 import sys
@@ -17,20 +17,27 @@ from command import Command
 LIMIT, THRESHOLD, RATE, BATCH = 7, 0.25, 0.2, 32
 
 
-def make_model(path, weights, limit):
-    """x [n, 8] → a loop of tanh(h w) → logits [n, 3]."""
-    info, scalar = helper.make_tensor_value_info, []
-    state = [info("h", TensorProto.FLOAT, ["n", 8])]
-    body = helper.make_graph(
-        [helper.make_node("MatMul", ["h", "w"], ["p"]), helper.make_node("Tanh", ["p"], ["next"]), helper.make_node("Abs", ["next"], ["a"]),
-         helper.make_node("ReduceMean", ["a"], ["mean"], keepdims=0), helper.make_node("Greater", ["mean", "threshold"], ["goes"])],
-        "body", [info("i", TensorProto.INT64, scalar), info("c", TensorProto.BOOL, scalar), *state],
-        [info("goes", TensorProto.BOOL, scalar), info("next", TensorProto.FLOAT, ["n", 8])])
-    nodes = [helper.make_node("Loop", ["limit" if limit else "", "", "x"], ["last"], name="again", body=body),
-             helper.make_node("MatMul", ["last", "v"], ["logits"])]
-    values = {**weights, "threshold": np.float32(THRESHOLD), **({"limit": np.int64(LIMIT)} if limit else {})}
+def make_model(path, weights, ends):
+    """x [n, 8] → a loop of tanh(h w) → logits [n, 3]. It ends at a limit of its own, one of data, by a count, or by data alone."""
+    info, node, scalar = helper.make_tensor_value_info, helper.make_node, []
+    states = [info("h", TensorProto.FLOAT, ["n", 8])]
+    outputs = [info("goes", TensorProto.BOOL, scalar), info("next", TensorProto.FLOAT, ["n", 8])]
+    steps = [node("MatMul", ["h", "w"], ["p"]), node("Tanh", ["p"], ["next"]), node("Abs", ["next"], ["a"]),
+             node("ReduceMean", ["a"], ["mean"], keepdims=0), node("Greater", ["mean", "threshold"], ["large" if ends == "count" else "goes"])]
+    if ends == "count":
+        states.append(info("count", TensorProto.INT64, scalar))
+        outputs.append(info("counted", TensorProto.INT64, scalar))
+        steps += [node("Add", ["count", "one"], ["counted"]), node("Less", ["counted", "limit"], ["few"]), node("And", ["large", "few"], ["goes"])]
+    body = helper.make_graph(steps, "body", [info("i", TensorProto.INT64, scalar), info("c", TensorProto.BOOL, scalar), *states], outputs)
+    # The greatest of eight places is 7 at most.
+    nodes = [node("ArgMax", ["x"], ["places"], axis=1), node("ReduceMax", ["places"], ["place"], keepdims=0), node("Max", ["place", "limit"], ["data"])] \
+        if ends == "data" else []
+    first = {"limit": "limit", "data": "data"}.get(ends, "")
+    nodes += [node("Loop", [first, "", "x", *(["zero"] if ends == "count" else [])], ["last", *(["count"] if ends == "count" else [])], name="again", body=body),
+              node("MatMul", ["last", "v"], ["logits"])]
+    numbers = {"threshold": np.float32(THRESHOLD), "limit": np.int64(LIMIT), "zero": np.int64(0), "one": np.int64(1)}
     graph = helper.make_graph(nodes, "loops", [info("x", TensorProto.FLOAT, ["n", 8])], [info("logits", TensorProto.FLOAT, ["n", 3])],
-                              [numpy_helper.from_array(np.asarray(value), name) for name, value in values.items()])
+                              [numpy_helper.from_array(np.asarray(value), name) for name, value in {**weights, **numbers}.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
 
 
@@ -70,18 +77,20 @@ def main():
     np.savez(tool.folder / "data.npz", x=x, y=y)
     expected, trips = train_by_hand(weights, x, y, 16)
     assert min(trips) < max(trips) == LIMIT and len(set(trips)) > 2, trips
-    make_model(tool.folder / "limited.onnx", weights, True)
-    make_model(tool.folder / "endless.onnx", weights, False)
+    for ends in ("limit", "count", "data", "endless"):
+        make_model(tool.folder / f"{ends}.onnx", weights, ends)
     common = ["--data", "data.npz", "--labels", "y", "--optimizer", "sgd", "--lr", RATE, "--batch", BATCH, "--no-shuffle", "--epochs", 4]
     for workers in (1, 3):
         bits = []
-        for model, *options in (["limited.onnx"], ["limited.onnx", "--recompute", "blocks"], ["endless.onnx", "--max-trip", LIMIT]):
+        for model, *options in (["limit.onnx"], ["limit.onnx", "--recompute", "blocks"], ["count.onnx"], ["data.onnx", "--max-trip", LIMIT],
+                                ["endless.onnx", "--max-trip", LIMIT]):
             tool.remove("run")
             tool.train(model, *common, *options, "--threads", workers, "--out", "run")
             np.testing.assert_allclose(tool.metrics("run"), expected, rtol=2e-4, err_msg=f"{model} {options} {workers} workers")
             bits.append(tool.model("run"))
         assert bits[0] == bits[1], f"{workers} workers: what is computed again has other bits"
-    tool.refuse(["again", "--max-trip"], "endless.onnx", *common, "--out", "refused")
+    for ends in ("data", "endless"):
+        tool.refuse(["again", "--max-trip"], f"{ends}.onnx", *common, "--out", "refused")
     print(f"{len(expected)} steps of {min(trips)} to {max(trips)} iterations")
 
 

@@ -193,7 +193,7 @@ void TrainOptions::addChoiceOfParameters(CLI::App &verb) {
   verb.add_flag("--freeze-norm", step.freezeNorm, "batch normalisations keep their statistics")->group(group);
   verb.add_flag("--no-dropout", step.noDropout, "drops nothing")->group(group);
   addNumber(verb, "--max-trip", step.maxTrip, train::rangeOf("max-trip"),
-            "the most iterations of loops that have no limit, which gradients need")
+            "the most iterations of loops without a limit that is a constant or a size, which gradients need")
       ->default_str("")
       ->group(group);
   addWord(verb, "--recompute", step.recompute, train::choiceOf("recompute"),

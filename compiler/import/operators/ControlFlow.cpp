@@ -2,6 +2,7 @@
 // size is a scan. A short one is unrolled where it carries sequences, or sizes follow from its iterations; others are
 // built by WhileLoop.
 #include "compiler/expressions/Scan.h"
+#include "compiler/import/Counting.h"
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
 #include "compiler/import/SizeInputs.h"
@@ -177,7 +178,7 @@ bool isTrue(const onnx::NodeProto &constant) {
 }
 
 /// Whether a loop goes on to its limit, once it has begun: its body passes the condition on, or makes a constant.
-bool goesOn(const onnx::GraphProto &body) {
+bool passesOn(const onnx::GraphProto &body) {
   std::string name = body.output(0).name();
   for (int index = body.node_size(); index-- > 0;) {
     const onnx::NodeProto &node = body.node(index);
@@ -215,6 +216,55 @@ bool scanNumbers(Node &node, const onnx::GraphProto &body, Expr count) {
   return !results.empty();
 }
 
+/// What is known of a loop that counts: its iterations at most, and whether nothing else ends it.
+struct Counted {
+  Expr most;
+  bool isAll;
+};
+
+/// The value of a number in a body: a constant, one from outside, or one that the loop carries unchanged.
+Tensor valueOf(Node &node, const onnx::GraphProto &body, const Counting::Number &number) {
+  if (number.constant)
+    return node.builder().integer(*number.constant);
+  for (int64_t state = 0; state + 2 < node.inputCount(); ++state)
+    if (StringRef(body.input(state + 2).name()) == number.name)
+      return StringRef(body.output(state + 1).name()) == number.name ? node.value(state + 2).tensor : Tensor();
+  return node.importer().tensorNamed(number.name);
+}
+
+/// The number of iterations of a loop that counts up to a limit, or down; nothing where sizes don't tell it.
+std::optional<Counted> countIterations(Node &node, const onnx::GraphProto &body) {
+  std::optional<Counting> counting = findCounting(body);
+  if (!counting || counting->state + 2 >= node.inputCount())
+    return std::nullopt;
+  auto numberOf = [](Tensor tensor) {
+    bool isKnown = tensor && tensor.isInteger() && tensor.content() && tensor.content()->size() == 1;
+    return isKnown ? tensor.content()->front().asExpr() : Expr();
+  };
+  Expr first = numberOf(node.value(counting->state + 2).tensor);
+  Expr last = numberOf(valueOf(node, body, counting->limit));
+  std::optional<int64_t> step = knownScalar(valueOf(node, body, counting->step));
+  if (!first || !last || !step || *step == 0 || (*step < 0) == (counting->falls == counting->isSubtracted))
+    return std::nullopt;
+  ModelBuilder &builder = node.builder();
+  Expr ahead = (counting->falls ? first - last : last - first) + (counting->includes ? 1 : 0);
+  auto iterations = [&](int64_t least) {
+    Expr count = Expr::max(Expr::ceilDiv(ahead, std::abs(*step)), builder.size(least));
+    return builder.sizeFacts().simplify(count);
+  };
+  // The first iteration asks the loop's own condition, which is mostly the same comparison.
+  Tensor start = node.optionalInput(1);
+  const Content *known = start ? start.content() : nullptr;
+  if (!start || knownScalar(start) == 1)
+    return Counted{iterations(1), counting->isAlone};
+  auto relation = counting->includes ? graph::CompareKind::le : graph::CompareKind::lt;
+  Tensor same = compare(relation, builder.integer(counting->falls ? last : first),
+                        builder.integer(counting->falls ? first : last));
+  bool isSame =
+      known && known->size() == 1 && same.content() && same.content()->front().asExpr() == known->front().asExpr();
+  return Counted{iterations(isSame ? 0 : 1), isSame && counting->isAlone};
+}
+
 void loop(Node &node) {
   const onnx::GraphProto *body = bodyOf(node, "body");
   if (!body)
@@ -225,11 +275,22 @@ void loop(Node &node) {
     return;
   }
   Tensor limit = node.optionalInput(0), condition = node.optionalInput(1);
-  std::optional<int64_t> trips = knownScalar(limit);
+  const Content *content = limit ? limit.content() : nullptr;
+  Expr bound = content ? content->front().asExpr() : Expr();
+  // Exporters write the greatest integer where there is no limit.
+  bool isEndless = !limit || (bound && bound.asConstant().value_or(0) >= std::numeric_limits<int32_t>::max());
+  if (isEndless)
+    bound = Expr();
+  bool goesOn = passesOn(*body), runsOut = bound && goesOn && (!node.has(1) || knownScalar(condition) == 1);
+  if (std::optional<Counted> counted = countIterations(node, *body)) {
+    bound = bound ? Expr::min(bound, counted->most) : counted->most;
+    goesOn = counted->isAll && (isEndless || content);
+    runsOut = goesOn;
+  }
+  std::optional<int64_t> trips = bound ? bound.asConstant() : std::nullopt;
   bool carriesSequence = false;
   for (int64_t index = 2; index < node.inputCount(); ++index)
     carriesSequence |= node.value(index).kind != ModelValue::Kind::Tensor;
-  bool runsOut = (!node.has(1) || knownScalar(condition) == 1) && goesOn(*body);
   // Unrolled loops have gradients.
   int64_t most = node.builder().options.keepWeights ? maxUnrolled : maxUnrolledInference;
   bool isShort = runsOut && trips && *trips > 0 && *trips <= most;
@@ -239,24 +300,18 @@ void loop(Node &node) {
     unroll(node, *body, *trips);
     return;
   }
-  ModelBuilder &builder = node.builder();
-  const Content *content = limit ? limit.content() : nullptr;
-  if (Expr count = content && runsOut && !readsTrip && !carriesSequence ? content->front().asExpr() : Expr()) {
-    if (scanNumbers(node, *body, count) || builder.stopped())
+  if (runsOut && !readsTrip && !carriesSequence) {
+    if (scanNumbers(node, *body, bound) || node.builder().stopped())
       return;
     if (isShort) {
       unroll(node, *body, *trips);
       return;
     }
   }
-  Expr bound = content ? content->front().asExpr() : Expr();
-  // Exporters write the greatest integer where there is no limit.
-  if (bound && bound.asConstant().value_or(0) >= std::numeric_limits<int32_t>::max())
-    bound = Expr();
-  if ((!limit || (content && !bound)) && builder.options.maxTrip > 0)
-    bound = builder.size(builder.options.maxTrip);
+  if (!bound && node.builder().options.maxTrip > 0)
+    bound = node.builder().size(node.builder().options.maxTrip);
   bool canUnroll = runsOut && trips && *trips > 0 && *trips <= maxUnrolled;
-  LoopForm form = {bound, runsOut && bound, goesOn(*body), readsTrip, canUnroll};
+  LoopForm form = {bound, isEndless || content ? Tensor() : limit, runsOut, goesOn, readsTrip, canUnroll};
   if (!buildWhile(node, *body, form) && canUnroll)
     unroll(node, *body, *trips);
 }

@@ -134,9 +134,15 @@ bool WhileLoop::limitIterations() {
 /// Builds the body until its sizes are those of every iteration.
 bool WhileLoop::buildBody() {
   startSizes();
-  Tensor limit = node.optionalInput(0), condition = node.optionalInput(1);
-  Tensor most = bound ? builder.integer(bound) : limit && !limit.content() ? reshape(limit, {}) : Tensor();
+  Tensor condition = node.optionalInput(1), limit = form.limit ? reshape(form.limit, {}) : Tensor();
+  Tensor most = bound ? builder.integer(bound) : limit;
   Tensor first = condition && !form.runsOut ? reshape(condition, {}) : Tensor();
+  // Where there is a bound too, the condition asks for a limit that data determine.
+  bool asksLimit = bound && limit;
+  if (asksLimit) {
+    Tensor begins = limit > builder.scalar(0, limit.elementType());
+    first = first ? first & begins : begins;
+  }
   if (builder.stopped())
     return false;
   auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
@@ -156,7 +162,9 @@ bool WhileLoop::buildBody() {
       std::optional<Values> results = importBody(std::move(states), sizes->trip());
       if (!results)
         return std::nullopt;
-      Values tensors = {results->front()};
+      Values tensors = {form.runsOut ? builder.scalar(1, builder.getI1Type()) : results->front()};
+      if (asksLimit)
+        tensors.front() = tensors.front().tensor & (limit > values.front().tensor + builder.integer(1));
       for (auto [index, value] : enumerate(ArrayRef(*results).drop_front()))
         llvm::append_range(tensors, flatten(builder, value, index < forms.size() ? forms[index] : ValueForm()));
       return builder.stopped() ? std::nullopt : std::optional(tensors);

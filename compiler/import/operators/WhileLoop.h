@@ -7,9 +7,11 @@ namespace freestone::importer {
 
 /// What is known of a loop before its body is built.
 struct LoopForm {
-  /// Its limit; null where that is no size.
+  /// Its iterations at most; null where that is no size.
   Expr bound;
-  /// Nothing but the limit ends it; `goesOn`: nothing else does, once it has begun.
+  /// A limit that data determine, which may be less.
+  Tensor limit;
+  /// Nothing but the bound ends it; `goesOn`: nothing else does, once it has begun.
   bool runsOut, goesOn;
   /// Sizes follow from the number of the iteration.
   bool readsTrip;
