@@ -10,14 +10,12 @@ static SmallVector<int64_t> getLater(size_t computes) {
   return llvm::to_vector(llvm::seq<int64_t>(1, static_cast<int64_t>(computes)));
 }
 
-/// The tree of dealt blocks, within those of outer points if there are any.
-static TreeTilingAttr makeTree(TreeNodes &nodes, MicroKernelAttr kernel, bool hasOuter, BlocksAttr dealt) {
-  if (hasOuter)
-    dealt = nodes.deal(/*axis=*/0, nodes.constant(1), {dealt});
-  return TreeTilingAttr::get(kernel.getContext(), kernel, nodes.body({dealt}));
+/// Dealt blocks, within those of outer points if there are any.
+static ArrayAttr getRoot(TreeNodes &nodes, bool hasOuter, BlocksAttr dealt) {
+  return nodes.body({hasOuter ? nodes.deal(/*axis=*/0, nodes.constant(1), {dealt}) : dealt});
 }
 
-TreeTilingAttr tile::getTree(const ConvolutionForm &form, const ConvolutionTiles &tiles, size_t computes) {
+ArrayAttr tile::getTree(const ConvolutionForm &form, const ConvolutionTiles &tiles, size_t computes) {
   using Axis = ConvolutionAxis;
   MicroKernelAttr kernel = tiles.tiling.getKernel();
   TreeNodes nodes(kernel.getContext());
@@ -29,21 +27,29 @@ TreeTilingAttr tile::getTree(const ConvolutionForm &form, const ConvolutionTiles
                                      {nodes.pack(/*compute=*/0, form.picture), panels});
   BlocksAttr dealt = nodes.deal(Axis::pixels, tiles.pixelStep, {channels});
   dealt = nodes.deal(Axis::columns, tiles.columnStep, {nodes.deal(Axis::rows, tiles.rowStep, {dealt})});
-  return makeTree(nodes, kernel, !form.contraction.outer.empty(), dealt);
+  return getRoot(nodes, !form.contraction.outer.empty(), dealt);
 }
 
-TreeTilingAttr tile::getTree(const WeightGradientForm &form, const WeightGradientTiles &tiles, size_t computes) {
+ArrayAttr tile::getTree(const WeightGradientForm &form, const WeightGradientTiles &tiles, size_t computes) {
   using Axis = WeightGradientAxis;
-  MicroKernelAttr kernel = tiles.tiling.getKernel();
-  TreeNodes nodes(kernel.getContext());
-  auto forPanels = [&](ArrayRef<Attribute> body) {
-    return nodes.divide(Axis::columns, nodes.constant(kernel.getWidth()), body);
-  };
+  TreeNodes nodes(tiles.tiling.getContext());
+  auto forPanels = [&](ArrayRef<Attribute> body) { return nodes.divide(Axis::panels, nodes.constant(1), body); };
   BlocksAttr products =
-      forPanels({nodes.pack(/*compute=*/0, form.gradient), nodes.multiply(/*compute=*/0, Axis::columns)});
+      forPanels({nodes.pack(/*compute=*/0, form.gradient), nodes.multiply(/*compute=*/0, Axis::panels)});
   BlocksAttr rows = nodes.divide(Axis::rows, tiles.rowStep, {nodes.pack(/*compute=*/0, form.picture), products});
   BlocksAttr sums = nodes.divide(Axis::images, tiles.imageStep, {rows});
-  BlocksAttr results = forPanels({nodes.evaluate(getLater(computes), Axis::columns, Axis::channels)});
-  BlocksAttr dealt = nodes.deal(Axis::columns, tiles.panelStep * kernel.getWidth(), {sums, results});
-  return makeTree(nodes, kernel, !form.outer.empty(), nodes.deal(Axis::channels, tiles.channelStep, {dealt}));
+  BlocksAttr results = forPanels({nodes.evaluate(getLater(computes), Axis::panels, Axis::channels)});
+  BlocksAttr dealt = nodes.deal(Axis::panels, tiles.panelStep, {sums, results});
+  return getRoot(nodes, !form.outer.empty(), nodes.deal(Axis::channels, tiles.channelStep, {dealt}));
+}
+
+ArrayAttr tile::getTree(const WindowForm &form, const WindowTiles &tiles, size_t computes) {
+  using Axis = WindowAxis;
+  TreeNodes nodes(tiles.tiling.getContext());
+  auto all = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(computes)));
+  BlocksAttr rows =
+      nodes.divide(Axis::rows, nodes.constant(tiles.tiling.getRows()), {nodes.evaluate(all, Axis::pixels, Axis::rows)});
+  BlocksAttr channels = nodes.divide(Axis::channels, nodes.constant(tiles.tiling.getChannels()), {rows});
+  BlocksAttr pixels = nodes.deal(Axis::pixels, tiles.pixelStep, {nodes.pack(/*compute=*/0, form.picture), channels});
+  return getRoot(nodes, !form.outer.empty(), nodes.deal(Axis::rows, tiles.rowStep, {pixels}));
 }

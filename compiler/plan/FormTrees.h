@@ -3,6 +3,7 @@
 
 #include "compiler/plan/ConvolutionTiles.h"
 #include "compiler/plan/WeightGradientTiles.h"
+#include "compiler/plan/WindowTiles.h"
 
 namespace freestone::tile {
 
@@ -17,19 +18,28 @@ struct ConvolutionAxis {
 /// Blocks of outer points, if there are any, of columns, of rows, and of pixels: all dealt
 ///   blocks of channels: the packed picture, and blocks of columns, panel by panel: the product, and what is evaluated
 ///     of its sums.
-TreeTilingAttr getTree(const ConvolutionForm &form, const ConvolutionTiles &tiles, size_t computes);
+mlir::ArrayAttr getTree(const ConvolutionForm &form, const ConvolutionTiles &tiles, size_t computes);
 
-/// The axes of a weight gradient: batch loops, merged; channels in; channels out; images, or planes of volumes, and
-/// rows of positions, over which it sums.
+/// The axes of a weight gradient: batch loops, merged; channels in; panels of channels out; images, or planes of
+/// volumes, and rows of positions, over which it sums.
 struct WeightGradientAxis {
-  static constexpr unsigned outer = 0, channels = 1, columns = 2, images = 3, rows = 4;
+  static constexpr unsigned outer = 0, channels = 1, panels = 2, images = 3, rows = 4;
 };
 
-/// Blocks of outer points, if there are any, of channels, and of columns: all dealt
-///   blocks of images: blocks of rows: the packed picture, and blocks of columns, panel by panel: the packed output
-///     gradient, and the product.
-///   blocks of columns, panel by panel: what is evaluated of all sums.
-TreeTilingAttr getTree(const WeightGradientForm &form, const WeightGradientTiles &tiles, size_t computes);
+/// Blocks of outer points, if there are any, of channels, and of panels: all dealt
+///   blocks of images: blocks of rows: the packed picture, and panel by panel: the packed output gradient, and the
+///     product.
+///   panel by panel: what is evaluated of all sums.
+mlir::ArrayAttr getTree(const WeightGradientForm &form, const WeightGradientTiles &tiles, size_t computes);
+
+/// The axes of windows in registers: loops without vectors, merged; channels out, merged; rows and pixels of results.
+struct WindowAxis {
+  static constexpr unsigned outer = 0, channels = 1, rows = 2, pixels = 3;
+};
+
+/// Blocks of outer points, if there are any, of rows, and of pixels: all dealt
+///   the packed picture, and blocks of channels: blocks of rows: all computes, with vectors along pixels.
+mlir::ArrayAttr getTree(const WindowForm &form, const WindowTiles &tiles, size_t computes);
 
 } // namespace freestone::tile
 

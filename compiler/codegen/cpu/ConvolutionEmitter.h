@@ -33,7 +33,6 @@ private:
   };
 
   void emitOffsets();
-  void setTile();
   Division divide(tile::BlocksAttr blocks) override;
   void emitBlocks(tile::BlocksAttr blocks) override;
   void emitPacked(tile::PackedAttr node, unsigned depth) override;

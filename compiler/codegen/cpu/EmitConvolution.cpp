@@ -64,10 +64,18 @@ void ConvolutionEmitter::emit() {
   emitOffsets();
   axes.ranges[ConvolutionAxis::channels] = {
       emission.getConstant(0), emission.getSize(contraction.getExtent(contraction.k.front())), {}, {}};
-  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size()).getBody();
+  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
   emission.forTiles([&](Value number) {
-    tile = number;
-    setTile();
+    setTile(number, contraction.getExtents(contraction.outer), outer,
+            {{tiles.columnBlocks, tiles.columnStep, contraction.getExtent(contraction.m)},
+             {tiles.rowBlocks, tiles.rowStep, form.getRows()},
+             {tiles.pixelBlocks, tiles.pixelStep, form.getPixels()}});
+    ArrayRef<AxisRange> here = ArrayRef(dealt).take_back(3);
+    columns = here[0];
+    rows = here[1];
+    pixels = here[2];
+    if (tapAxes)
+      boundTaps();
     walkTile(tree);
   });
 }
@@ -107,27 +115,6 @@ void ConvolutionEmitter::emitOffsets() {
   });
 }
 
-void ConvolutionEmitter::setTile() {
-  SmallVector<Expr> grid = contraction.getExtents(contraction.outer);
-  llvm::append_values(grid, tiles.columnBlocks, tiles.rowBlocks, tiles.pixelBlocks);
-  digits = emission.unravel(tile, grid);
-  for (auto [position, digit] : llvm::zip(outer, digits))
-    position.value = digit;
-  ArrayRef<Value> blocks = ArrayRef(digits).take_back(3);
-  auto getBlock = [&](Value block, Expr step, Expr total) {
-    Value size = emission.getSize(step);
-    return getRange({emission.getConstant(0), emission.getSize(total), {}, {}}, block, size);
-  };
-  columns = getBlock(blocks[0], tiles.columnStep, contraction.getExtent(contraction.m));
-  rows = getBlock(blocks[1], tiles.rowStep, form.getRows());
-  pixels = getBlock(blocks[2], tiles.pixelStep, form.getPixels());
-  dealt = {columns, rows, pixels};
-  if (!outer.empty())
-    dealt.insert(dealt.begin(), AxisRange());
-  if (tapAxes)
-    boundTaps();
-}
-
 /// Blocks of channels have one size in all tiles.
 TreeWalker::Division ConvolutionEmitter::divide(tile::BlocksAttr) {
   return {emission.getSize(tiles.channelBlocks), emission.getSize(tiles.channelStep)};
@@ -136,8 +123,8 @@ TreeWalker::Division ConvolutionEmitter::divide(tile::BlocksAttr) {
 void ConvolutionEmitter::emitBlocks(tile::BlocksAttr blocks) {
   if (blocks.getAxis() != ConvolutionAxis::columns)
     return TreeWalker::emitBlocks(blocks);
-  emission.forRange(emission.getConstant(0), columns.count, width, [&](Value distance) {
-    column = emission.add(columns.first, distance);
+  forWholeBlocks(blocks, [&] {
+    column = axes.ranges[ConvolutionAxis::columns].first;
     walk(blocks.getBody().getValue());
   });
 }

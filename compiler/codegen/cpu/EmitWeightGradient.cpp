@@ -68,9 +68,12 @@ void WeightGradientEmitter::emit() {
   Value zero = emission.getConstant(0);
   axes.ranges[WeightGradientAxis::images] = {zero, emission.getSize(form.getSlices()), {}, {}};
   axes.ranges[WeightGradientAxis::rows] = {zero, emission.getSize(form.getRows()), {}, {}};
-  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size()).getBody();
+  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
+  SmallVector<Expr> points = llvm::map_to_vector(form.outer, [&](unsigned loop) { return form.getExtent(loop); });
   emission.forTiles([&](Value number) {
-    tile = number;
+    setTile(number, points, outer,
+            {{tiles.channelBlocks, tiles.channelStep, form.getExtent(form.channel)},
+             {tiles.panelBlocks, tiles.panelStep, Expr::ceilDiv(form.getExtent(form.column), width)}});
     beginTile();
     walkTile(tree);
   });
@@ -94,31 +97,16 @@ void WeightGradientEmitter::emitOffsets() {
 }
 
 void WeightGradientEmitter::beginTile() {
-  SmallVector<Expr> grid = llvm::map_to_vector(form.outer, [&](unsigned loop) { return form.getExtent(loop); });
-  grid.push_back(tiles.channelBlocks);
-  grid.push_back(tiles.panelBlocks);
-  digits = emission.unravel(tile, grid);
-  for (auto [position, digit] : llvm::zip(outer, digits))
-    position.value = digit;
-  Value zero = emission.getConstant(0), one = emission.getConstant(1);
-  auto getBlock = [&](Value block, Expr step, Expr total) {
-    Value size = emission.getSize(step);
-    return getRange({zero, emission.getSize(total), {}, {}}, block, size);
-  };
-  AxisRange channelsHere = getBlock(digits[outer.size()], tiles.channelStep, form.getExtent(form.channel));
-  AxisRange panelsHere = getBlock(digits.back(), tiles.panelStep, Expr::ceilDiv(form.getExtent(form.column), width));
-  firstChannel = channelsHere.first;
-  channels = channelsHere.count;
-  firstPanel = panelsHere.first;
-  panels = panelsHere.count;
-  Value panelWidth = emission.getConstant(width);
-  dealt = {channelsHere, {emission.multiply(firstPanel, panelWidth), emission.multiply(panels, panelWidth), {}, {}}};
-  if (!outer.empty())
-    dealt.insert(dealt.begin(), AxisRange());
+  ArrayRef<AxisRange> here = ArrayRef(dealt).take_back(2);
+  firstChannel = here[0].first;
+  channels = here[0].count;
+  firstPanel = here[1].first;
+  panels = here[1].count;
   // The first part sets the sums, if there is one.
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
   Value blocks = emission.getSize(tiles.imageBlocks * tiles.rowBlocks);
   clearSums(emission.multiply(panels, emission.maximum(zero, emission.subtract(one, blocks))));
-  setPanel(zero);
+  setPanel(firstPanel);
 }
 
 /// Blocks of images, and of rows, have one size in all tiles.
@@ -129,10 +117,10 @@ TreeWalker::Division WeightGradientEmitter::divide(tile::BlocksAttr blocks) {
 }
 
 void WeightGradientEmitter::emitBlocks(tile::BlocksAttr blocks) {
-  if (blocks.getAxis() != WeightGradientAxis::columns)
+  if (blocks.getAxis() != WeightGradientAxis::panels)
     return TreeWalker::emitBlocks(blocks);
-  emission.forRange(emission.getConstant(0), panels, 1, [&](Value number) {
-    setPanel(number);
+  forWholeBlocks(blocks, [&] {
+    setPanel(axes.ranges[WeightGradientAxis::panels].first);
     walk(blocks.getBody().getValue());
   });
 }
@@ -185,12 +173,11 @@ void WeightGradientEmitter::clearSums(Value panels) {
                     [&](Value at) { vector::StoreOp::create(builder, location, zeros, sums, at); });
 }
 
-/// Sets the current panel, by its number in the tile.
 void WeightGradientEmitter::setPanel(Value number) {
-  firstColumn = emission.multiply(emission.add(firstPanel, number), emission.getConstant(width));
+  firstColumn = emission.multiply(number, emission.getConstant(width));
   columns = emission.minimum(emission.getConstant(width),
                              emission.subtract(emission.getSize(form.getExtent(form.column)), firstColumn));
-  firstSum = emission.multiply(number, emission.getSize(tiles.panelSums));
+  firstSum = emission.multiply(emission.subtract(number, firstPanel), emission.getSize(tiles.panelSums));
 }
 
 SmallVector<Expr> WeightGradientEmitter::getIndices(unsigned input) {

@@ -3,10 +3,10 @@
 #include "compiler/codegen/cpu/CopyPicture.h"
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/Pack.h"
+#include "compiler/codegen/cpu/TreeWalker.h"
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/FormTrees.h"
 #include "compiler/plan/IndexMaps.h"
-#include "compiler/plan/WindowTiles.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -17,13 +17,9 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
+using tile::WindowAxis;
 
 namespace {
-
-/// A tile's range of a loop.
-struct Span {
-  Value first, count;
-};
 
 /// The taps of one column of a window: their distance from the first tap in every dimension of the picture but that of
 /// rows, and, of each, its distance in rows and its place in every loop over taps.
@@ -32,7 +28,9 @@ struct TapColumn {
   SmallVector<std::pair<int64_t, SmallVector<int64_t>>> taps;
 };
 
-class WindowEmitter {
+/// The nodes of a tree of windows (`plan/FormTrees.h`): the picture is copied, and blocks of channels and rows are
+/// computed in registers.
+class WindowEmitter : TreeWalker {
 public:
   WindowEmitter(Emission &emission, tile::WindowForm form, tile::WindowTilingAttr tiling);
   void emit();
@@ -40,8 +38,11 @@ public:
 private:
   void emitOffsets();
   Value getOffsetInCopy(ArrayRef<Value> taps);
-  void emitTile(Value tile);
-  void copyBox();
+  void emitBlocks(tile::BlocksAttr blocks) override {
+    forWholeBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
+  }
+  void emitPacked(tile::PackedAttr node, unsigned depth) override;
+  void emitEvaluate(tile::EvaluateAttr node) override;
   void emitRows(Value channel, Value row);
   void emitBlock(Value channel, Value row, Value pixel, unsigned vectors, Value mask);
   SmallVector<Value> reduceTaps(Value channel, Value row, Value pixel, unsigned vectors);
@@ -54,14 +55,10 @@ private:
   Value loadShared(unsigned input, Value start, ArrayRef<int64_t> digits);
   Value loadShared(unsigned input, Value start, Value tap);
   Positions getPositions(Value channel, Value row, Value pixel);
-  Span getRange(Value block, Expr step, Expr total);
   LanePoints getPoints(Positions positions, Value mask) {
     return {loops, std::move(positions), pixelSymbol, static_cast<unsigned>(lanes), mask};
   }
 
-  Emission &emission;
-  OpBuilder &builder;
-  Location location;
   tile::WindowForm form;
   tile::ComputeOp compute;
   tile::WindowTilingAttr tiling;
@@ -73,18 +70,20 @@ private:
   SmallVector<Expr> loops;
   Positions outer;
   Value copy, offsets, sums;
+  AxisRanges ranges;
   /// Ranges of the current tile.
-  Span rows, pixels;
+  AxisRange rows, pixels;
 };
 
 } // namespace
 
 WindowEmitter::WindowEmitter(Emission &emission, tile::WindowForm window, tile::WindowTilingAttr tiling)
-    : emission(emission), builder(emission.builder), location(emission.location), form(std::move(window)),
-      compute(form.compute), tiling(tiling), tiles(tile::WindowTiles::get(form, tiling)), lanes(tiling.getLanes()),
-      sumType(compute.getInit(0).getType()), channelSymbol(emission.getPositionSymbol("channel")),
-      rowSymbol(emission.getPositionSymbol("row")), pixelSymbol(emission.getPositionSymbol("pixel")),
-      loops(compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
+    : TreeWalker(emission, ranges), form(std::move(window)), compute(form.compute), tiling(tiling),
+      tiles(tile::WindowTiles::get(form, tiling)), lanes(tiling.getLanes()), sumType(compute.getInit(0).getType()),
+      channelSymbol(emission.getPositionSymbol("channel")), rowSymbol(emission.getPositionSymbol("row")),
+      pixelSymbol(emission.getPositionSymbol("pixel")),
+      loops(compute.getNumLoops(), Expr::constant(builder.getContext(), 0)),
+      ranges(SmallVector<AxisRange>(WindowAxis::pixels + 1)) {
   for (auto [number, loop] : llvm::enumerate(form.outer)) {
     outer.push_back({emission.getPositionSymbol("o" + std::to_string(number)), Value()});
     loops[loop] = outer.back().symbol;
@@ -112,7 +111,15 @@ void WindowEmitter::emit() {
   Value nothing = arith::ConstantOp::create(builder, location, vectorType, builder.getZeroAttr(vectorType));
   emission.forRange(emission.getConstant(0), emission.getSize(tiles.copy), lanes,
                     [&](Value at) { vector::StoreOp::create(builder, location, nothing, copy, at); });
-  emission.forTiles([&](Value tile) { emitTile(tile); });
+  axes.ranges[WindowAxis::channels] = {emission.getConstant(0), emission.getSize(form.getNumChannels()), {}, {}};
+  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
+  emission.forTiles([&](Value number) {
+    setTile(number, form.getExtents(form.outer), outer,
+            {{tiles.rowBlocks, tiles.rowStep, form.getRows()}, {tiles.pixelBlocks, tiles.pixelStep, form.getPixels()}});
+    rows = dealt.end()[-2];
+    pixels = dealt.back();
+    walkTile(tree);
+  });
 }
 
 /// Emits the offset of each tap from the first, in the copy and in the other operands: equal for all tiles.
@@ -130,9 +137,8 @@ void WindowEmitter::emitOffsets() {
         for (auto [loop, digit] : llvm::zip_equal(tapLoops, taps))
           offset = emission.add(offset, emission.multiply(digit, emission.getSize(linear.strides[loop])));
       }
-      Value word = arith::IndexCastOp::create(builder, location, builder.getI64Type(), offset);
       Value at = emission.add(tap, emission.multiply(count, emission.getConstant(input)));
-      memref::StoreOp::create(builder, location, word, offsets, ValueRange{at});
+      memref::StoreOp::create(builder, location, toWord(offset), offsets, ValueRange{at});
     }
   });
 }
@@ -152,29 +158,6 @@ Value WindowEmitter::getOffsetInCopy(ArrayRef<Value> taps) {
   return emission.add(offset, emission.add(place, emission.multiply(run, emission.getSize(tiles.run))));
 }
 
-/// The last blocks of an extent may be empty.
-Span WindowEmitter::getRange(Value block, Expr step, Expr total) {
-  Value size = emission.getSize(step), first = emission.multiply(block, size);
-  Value left = emission.subtract(emission.getSize(total), first);
-  return {first, emission.maximum(emission.getConstant(0), emission.minimum(size, left))};
-}
-
-void WindowEmitter::emitTile(Value tile) {
-  SmallVector<Expr> grid = form.getExtents(form.outer);
-  llvm::append_values(grid, tiles.rowBlocks, tiles.pixelBlocks);
-  SmallVector<Value> digits = emission.unravel(tile, grid);
-  for (auto [position, digit] : llvm::zip(outer, digits))
-    position.value = digit;
-  ArrayRef<Value> blocks = ArrayRef(digits).take_back(2);
-  rows = getRange(blocks[0], tiles.rowStep, form.getRows());
-  pixels = getRange(blocks[1], tiles.pixelStep, form.getPixels());
-  copyBox();
-  Value zero = emission.getConstant(0);
-  emission.forRange(zero, emission.getSize(form.getNumChannels()), tiling.getChannels(), [&](Value channel) {
-    emission.forRange(zero, rows.count, tiling.getRows(), [&](Value row) { emitRows(channel, row); });
-  });
-}
-
 Positions WindowEmitter::getPositions(Value channel, Value row, Value pixel) {
   Positions positions = outer;
   positions.push_back({channelSymbol, channel});
@@ -183,7 +166,7 @@ Positions WindowEmitter::getPositions(Value channel, Value row, Value pixel) {
   return positions;
 }
 
-void WindowEmitter::copyBox() {
+void WindowEmitter::emitPacked(tile::PackedAttr, unsigned) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
   PictureBox box;
   box.memory = emission.getBuffer(compute.getInputs()[form.picture]);
@@ -213,6 +196,10 @@ void WindowEmitter::copyBox() {
   copyPicture(emission, box, copy);
 }
 
+void WindowEmitter::emitEvaluate(tile::EvaluateAttr) {
+  emitRows(axes.ranges[WindowAxis::channels].first, emission.subtract(axes.ranges[WindowAxis::rows].first, rows.first));
+}
+
 /// Blocks of the tiling's number of vectors, then of one vector, the last masked.
 void WindowEmitter::emitRows(Value channel, Value row) {
   Value from = emission.getConstant(0);
@@ -228,11 +215,8 @@ void WindowEmitter::emitRows(Value channel, Value row) {
     emitWhole(tiling.getVectors());
   emitWhole(1);
   Value left = emission.subtract(pixels.count, from);
-  Value any = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, emission.getConstant(0));
-  auto branch = scf::IfOp::create(builder, location, any, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  emitBlock(channel, row, from, 1, emission.getTailMask(lanes, left));
+  emitIf(compare(arith::CmpIPredicate::sgt, left, emission.getConstant(0)),
+         [&] { emitBlock(channel, row, from, 1, emission.getTailMask(lanes, left)); });
 }
 
 /// Computes a block of channels, rows and pixels. Sums go through scratch memory: the epilogue's code is emitted once,

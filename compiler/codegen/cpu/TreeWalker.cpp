@@ -14,6 +14,21 @@ void AxisRanges::enter(unsigned axis, const AxisRange &range) {
 
 void AxisRanges::leave(unsigned axis) { ranges[axis] = outer[axis].pop_back_val(); }
 
+void TreeWalker::setTile(Value number, ArrayRef<sym::Expr> points, Positions &outer, ArrayRef<DealtAxis> blocks) {
+  tile = number;
+  SmallVector<sym::Expr> grid(points);
+  for (const DealtAxis &axis : blocks)
+    grid.push_back(axis.blocks);
+  digits = emission.unravel(tile, grid);
+  for (auto [position, digit] : llvm::zip(outer, digits))
+    position.value = digit;
+  dealt.assign(points.empty() ? 0 : 1, AxisRange());
+  for (auto [axis, digit] : llvm::zip_equal(blocks, ArrayRef(digits).take_back(blocks.size()))) {
+    Value size = emission.getSize(axis.size);
+    dealt.push_back(getRange({emission.getConstant(0), emission.getSize(axis.extent), {}, {}}, digit, size));
+  }
+}
+
 void TreeWalker::walk(ArrayRef<Attribute> nodes, unsigned depth) {
   auto emitNode = [&](Attribute node) {
     TypeSwitch<Attribute>(node)
@@ -55,6 +70,17 @@ void TreeWalker::forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> b
     block.block = number;
     block.isFirst = compare(arith::CmpIPredicate::eq, number, emission.getConstant(0));
     axes.enter(blocks.getAxis(), block);
+    body();
+    axes.leave(blocks.getAxis());
+  });
+}
+
+void TreeWalker::forWholeBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body) {
+  AxisRange whole = axes.ranges[blocks.getAxis()];
+  Value step = emission.getSize(blocks.getStep());
+  emission.forRange(emission.getConstant(0), whole.count, step, [&](Value distance) {
+    Value count = emission.minimum(step, emission.subtract(whole.count, distance));
+    axes.enter(blocks.getAxis(), {emission.add(whole.first, distance), count, {}, {}});
     body();
     axes.leave(blocks.getAxis());
   });

@@ -37,6 +37,13 @@ protected:
       : emission(emission), builder(emission.builder), location(emission.location), axes(axes) {}
   virtual ~TreeWalker() = default;
 
+  /// How an axis is dealt: the number of its blocks, their size, and its extent.
+  struct DealtAxis {
+    sym::Expr blocks, size, extent;
+  };
+  /// Sets the current tile: its number counts outer points, whose values `outer` gets, and blocks of the dealt axes.
+  void setTile(mlir::Value number, llvm::ArrayRef<sym::Expr> points, Positions &outer,
+               llvm::ArrayRef<DealtAxis> blocks);
   /// Computes the current tile by the nodes of its program's tree. What stands beside dealt blocks is executed once for
   /// all of them.
   void walkTile(mlir::ArrayAttr root) { walk(root.getValue(), 0); }
@@ -45,7 +52,7 @@ protected:
 
   /// The packed copy of an operand; `depth` dealt blocks enclose the node.
   virtual void emitPacked(tile::PackedAttr node, unsigned depth) = 0;
-  virtual void emitMultiply(tile::MultiplyAttr node) = 0;
+  virtual void emitMultiply(tile::MultiplyAttr) { llvm_unreachable("the form has no micro-kernel"); }
   virtual void emitEvaluate(tile::EvaluateAttr node) = 0;
   /// Blocks that are not dealt, with the nodes within: a loop, unless the form has another order.
   virtual void emitBlocks(tile::BlocksAttr blocks) {
@@ -59,6 +66,8 @@ protected:
   virtual Division divide(tile::BlocksAttr blocks);
   /// `body` for each block, whose range is the current one there.
   void forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body);
+  /// The same of blocks that have the whole step, but for the last one: such as panels. None of an empty range.
+  void forWholeBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body);
   /// The range of a block; the last ones may be empty.
   AxisRange getRange(const AxisRange &whole, mlir::Value number, mlir::Value size);
   /// Whether the worker computes its first tile within `depth` dealt blocks.
