@@ -1,5 +1,6 @@
 // What the gradient of a scan needs of each step: found in memory rather than computed again, where that is cheaper.
 #include "compiler/expressions/Reversed.h"
+#include "compiler/grad/CarriedSums.h"
 #include "compiler/grad/Passes.h"
 #include "compiler/grad/RematerialiseCut.h"
 #include "mlir/IR/PatternMatch.h"
@@ -263,6 +264,21 @@ int64_t ScanPair::keep() {
   return chosen.size();
 }
 
+/// Returns how many values are kept for all pairs of scans.
+static int64_t keepAll(Block &block) {
+  int64_t count = 0;
+  SmallVector<ScanOp> scans(block.getOps<ScanOp>());
+  for (size_t later = 0; later < scans.size(); ++later)
+    for (size_t earlier = 0; earlier < later; ++earlier) {
+      ScanPair pair(scans[earlier], scans[later]);
+      count += pair.keep();
+      scans[earlier] = pair.forward;
+      scans[later] = pair.backward;
+    }
+  pruneAll(block);
+  return count;
+}
+
 struct KeepScanValues : impl::KeepScanValuesBase<KeepScanValues> {
   using Base::Base;
 
@@ -270,21 +286,12 @@ struct KeepScanValues : impl::KeepScanValuesBase<KeepScanValues> {
     if (getOperation().isExternal())
       return;
     Block &block = getOperation().getBody().front();
-    int64_t count = 0;
     // Whatever is kept: what is pruned is read in the same order, so that sums have the same bits.
+    int64_t count = enable ? useCarriedSums(block) : 0;
     pruneAll(block);
     // With a request to compute again, memory counts more than time.
-    if (!enable || getOperation()->hasAttr("graph.recompute"))
-      return;
-    SmallVector<ScanOp> scans(block.getOps<ScanOp>());
-    for (size_t later = 0; later < scans.size(); ++later)
-      for (size_t earlier = 0; earlier < later; ++earlier) {
-        ScanPair pair(scans[earlier], scans[later]);
-        count += pair.keep();
-        scans[earlier] = pair.forward;
-        scans[later] = pair.backward;
-      }
-    pruneAll(block);
+    if (enable && !getOperation()->hasAttr("graph.recompute"))
+      count += keepAll(block);
     if (count)
       getOperation()->setAttr("graph.kept_values", Builder(&getContext()).getI64IntegerAttr(count));
   }

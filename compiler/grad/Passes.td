@@ -60,8 +60,9 @@ def KeepScanValues : Pass<"graph-keep-scan-values", "::mlir::func::FuncOp"> {
   let description = [{
     In: any graph without composites. Out: the same, where a scan that goes along what another one collected, in the
     opposite order, goes along those values of its steps from which it needs least: a minimum cut of what the bytes of
-    values and what computing them again take. Scans collect nothing twice or without a use. `graph.kept_values` counts
-    values that are collected for this: none with `graph.recompute`.
+    values and what computing them again take. Scans collect nothing twice or without a use. A sum over all steps of
+    what a scan collects is the scan's state where steps add up the same, as for gradients of two biases of a layer.
+    `graph.kept_values` counts such sums, and values that are collected for this: none with `graph.recompute`.
     ```mlir
     %last, %all = graph.scan carry %h over %x {
     ^bb0(%state: …, %slice: …):

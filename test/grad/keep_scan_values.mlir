@@ -115,3 +115,32 @@ func.func @unused(%x: !x, %h: !h) -> !h {
   } -> !h
   return %second#0 : !h
 }
+
+// What a step adds to a sum that starts at 0 is not summed again of all steps, in either order; products of steps,
+// other sums and those that start elsewhere are.
+// CHECK-LABEL: func.func @sums
+// CHECK-SAME:    graph.kept_values = 2
+// CHECK:         %[[ALL:.*]]:4 = graph.scan
+// CHECK-DAG:     %[[OTHER:.*]] = graph.reduce add %[[ALL]]#3 axes [0, 2]
+// CHECK-DAG:     %[[MOST:.*]] = graph.reduce max %[[ALL]]#3 axes [0, 1]
+// CHECK:         return %[[ALL]]#1, %[[ALL]]#2, %[[ALL]]#1, %[[OTHER]], %[[MOST]]
+// OFF-LABEL: func.func @sums
+// OFF-COUNT-3: graph.reduce add %{{.*}} axes [0,
+!v = !graph.tensor<[8], f32>
+func.func @sums(%x: !x, %h: !h, %start: !v) -> (!v, !v, !v, !graph.tensor<[b], f32>, !v) {
+  %zero = graph.constant dense<0.0> : tensor<f32> -> <[8], f32>
+  %all:4 = graph.scan carry %h, %zero, %start : !h, !v, !v over %x : !x {
+  ^bb0(%state: !h, %sum: !v, %other: !v, %slice: !h):
+    %0 = graph.binary mul %state, %slice : !h
+    %1 = graph.reduce add %0 axes [0] : !h
+    %2 = graph.binary add %1, %sum : !v
+    %3 = graph.binary add %1, %other : !v
+    graph.yield %0, %2, %3, %0 : !h, !v, !v, !h
+  } -> !h, !v, !v, !x
+  %back = graph.slice %all#3 starts [t - 1, 0, 0] sizes [t, b, 8] steps [-1, 1, 1] : <[t, b, 8], f32>
+  %first = graph.reduce add %back axes [0, 1] : !x
+  %second = graph.reduce add %all#3 axes [0, 1] : !x
+  %across = graph.reduce add %all#3 axes [0, 2] : !x
+  %most = graph.reduce max %all#3 axes [0, 1] : !x
+  return %first, %all#2, %second, %across, %most : !v, !v, !v, !graph.tensor<[b], f32>, !v
+}
