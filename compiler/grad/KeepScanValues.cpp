@@ -265,7 +265,7 @@ int64_t ScanPair::keep() {
 }
 
 /// Returns how many values are kept for all pairs of scans.
-static int64_t keepAll(Block &block) {
+int64_t keepAll(Block &block) {
   int64_t count = 0;
   SmallVector<ScanOp> scans(block.getOps<ScanOp>());
   for (size_t later = 0; later < scans.size(); ++later)
