@@ -1,6 +1,7 @@
 #include "compiler/plan/FormTrees.h"
 
 #include "compiler/plan/TreeNodes.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -52,4 +53,22 @@ ArrayAttr tile::getTree(const WindowForm &form, const WindowTiles &tiles, size_t
   BlocksAttr channels = nodes.divide(Axis::channels, nodes.constant(tiles.tiling.getChannels()), {rows});
   BlocksAttr pixels = nodes.deal(Axis::pixels, tiles.pixelStep, {nodes.pack(/*compute=*/0, form.picture), channels});
   return getRoot(nodes, !form.outer.empty(), nodes.deal(Axis::rows, tiles.rowStep, {pixels}));
+}
+
+ArrayAttr tile::getFormTree(ProgramOp program) {
+  size_t computes = program.getComputes().size();
+  return llvm::TypeSwitch<Attribute, ArrayAttr>(program.getPlan()->getTiling())
+      .Case([&](ConvolutionTilingAttr tiling) {
+        ConvolutionForm form = *ConvolutionForm::get(program);
+        return getTree(form, ConvolutionTiles::get(form, tiling), computes);
+      })
+      .Case([&](WeightGradientTilingAttr tiling) {
+        WeightGradientForm form = *WeightGradientForm::get(program.getComputes().front());
+        return getTree(form, WeightGradientTiles::get(form, tiling), computes);
+      })
+      .Case([&](WindowTilingAttr tiling) {
+        WindowForm form = *WindowForm::get(program);
+        return getTree(form, WindowTiles::get(form, tiling), computes);
+      })
+      .Default([](Attribute) { return ArrayAttr(); });
 }

@@ -41,6 +41,9 @@ struct WindowAxis {
 ///   the packed picture, and blocks of channels: blocks of rows: all computes, with vectors along pixels.
 mlir::ArrayAttr getTree(const WindowForm &form, const WindowTiles &tiles, size_t computes);
 
+/// The tree of a program whose tiling is one of these forms; null of others.
+mlir::ArrayAttr getFormTree(ProgramOp program);
+
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_PLAN_FORMTREES_H

@@ -1,5 +1,6 @@
 #include "compiler/tile/ExplainTiles.h"
 
+#include "compiler/plan/FormTrees.h"
 #include "compiler/plan/Traffic.h"
 #include "compiler/plan/Variants.h"
 #include "compiler/tile/ConstructConvolution.h"
@@ -206,6 +207,8 @@ void tile::explainTiles(ModuleOp module, const DeviceDescription &device, const 
     if (!plan)
       continue;
     stream << program.getSymName() << " " << plan.getTiling() << "\n  tiles " << plan.getTiles() << "\n";
+    if (ArrayAttr tree = getFormTree(program))
+      stream << "  stands for " << tree << "\n";
     std::optional<ContractionForm> form = getContractionWithEpilogue(program);
     if (form && llvm::all_of(getAlternatives(plan.getTiling()), isOfContraction))
       explainContraction(program, *form, device, times.lookup(program.getSymName()), stream);

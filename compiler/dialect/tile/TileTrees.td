@@ -4,7 +4,8 @@
 include "compiler/dialect/tile/TilePlans.td"
 
 /// A node of a tree of tiles, whose root is a program's plan. Axes are numbered as `plan/Axes.h` numbers them, those of
-/// a single contraction as `plan/ContractionTree.h` does; computes in the program's order. Forms (`TilePlans.td`) are leaves: programs that one emitter computes whole.
+/// a single contraction as `plan/ContractionTree.h` does, those of forms as `plan/FormTrees.h`; computes in the
+/// program's order. Forms (`TilePlans.td`) stand for bodies of nodes, or are leaves that one emitter computes whole.
 class Tile_TreeNode<string name, string nodeMnemonic> : Tile_PlanPart<name, nodeMnemonic>;
 
 def Tile_VariantAttr : Tile_PlanPart<"Variant", "variant"> {
