@@ -1,6 +1,7 @@
 """The runtime's C ABI from Python, as far as benchmarks and tests of numbers need it: numpy arrays in and out."""
 
 import ctypes
+import json
 import os
 import pathlib
 import subprocess
@@ -109,8 +110,17 @@ def freestone():
 
 
 def compile_model(model, artifact, *options):
-    command = [freestone(), "compile", "--no-cache", model, "-o", artifact, *options]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    """The counters of a compilation, with the cache that FREESTONE_CACHE_DIR names, as ctest does; the user's own stays as it is."""
+    cache = [] if "FREESTONE_CACHE_DIR" in os.environ else ["--no-cache"]
+    command = [freestone(), "compile", *cache, model, "-o", artifact, "--json", *options]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]
+
+
+def check_order():
+    """Has the order of every program proved that is compiled, in a cache of such programs alone."""
+    os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
+    if folder := os.environ.get("FREESTONE_CACHE_DIR"):
+        os.environ["FREESTONE_CACHE_DIR"] = f"{folder}-in-order"
 
 
 class Model:

@@ -6,10 +6,7 @@ near to numpy's in fp64 as without connection, and take memory that grows with t
 widest vectors and for narrow ones.
 """
 
-import json
-import os
 import pathlib
-import subprocess
 import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/training")]
@@ -106,10 +103,8 @@ def compile_case(folder, name, target, nodes, inputs, depth, *options):
     shapes = {"q": (FLOAT, ["b", HEADS, "l", depth]), **{key: (FLOAT, ["b", heads, columns, depth]) for key in "kv"}, **inputs}
     save(model, nodes, [(key, *value) for key, value in shapes.items()], [("z", FLOAT, ["b", HEADS, "l", depth])],
          get_initializers(nodes, depth))
-    command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", path.with_suffix(".stone"), "--target", target, "--json",
-               *options]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return path.with_suffix(".stone"), json.loads(done.stdout)["counters"]["connected"]
+    counters = freestone_runtime.compile_model(model, path.with_suffix(".stone"), "--target", target, *options)
+    return path.with_suffix(".stone"), counters["connected"]
 
 
 def draw(random, kind, shape):
@@ -161,7 +156,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     # Programs with a missing edge between phases fail, even if the workers happen to run in the right order.
-    os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
+    freestone_runtime.check_order()
     random = np.random.default_rng(4)
     for target in TARGETS:
         for name, case in get_cases().items():

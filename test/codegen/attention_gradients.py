@@ -5,10 +5,7 @@ bits for every number of workers, are as near to numpy's in fp64 as without conn
 the length alone; for the processor's widest vectors and for narrow ones.
 """
 
-import json
-import os
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
@@ -43,10 +40,8 @@ def compile_case(folder, name, target, nodes, inputs, *options):
     made = {"z": own["q"], **{f"d{key}": own[key] for key in "qkv"}}
     save(path.with_suffix(".onnx"), nodes, [(key, *value) for key, value in given.items()],
          [(key, FLOAT, shape) for key, shape in made.items()], get_initializers(nodes, DEPTH))
-    command = [freestone_runtime.freestone(), "compile", "--no-cache", path.with_suffix(".onnx"), "-o", path.with_suffix(".stone"),
-               "--target", target, "--json", *options]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return path.with_suffix(".stone"), json.loads(done.stdout)["counters"]
+    counters = freestone_runtime.compile_model(path.with_suffix(".onnx"), path.with_suffix(".stone"), "--target", target, *options)
+    return path.with_suffix(".stone"), counters
 
 
 def draw(random, kind, shape):
@@ -101,7 +96,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     # Programs with a missing edge between phases fail, even if the workers happen to run in the right order.
-    os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
+    freestone_runtime.check_order()
     random = np.random.default_rng(5)
     for target in TARGETS:
         for name, case in get_cases().items():

@@ -6,11 +6,8 @@ are drawn, and whether gradients of queries, keys and values are results as well
 do their positions of NaN; where a result is NaN, gradients are none.
 """
 
-import json
-import os
 import pathlib
 import random
-import subprocess
 import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/training")]
@@ -128,9 +125,7 @@ def compile_graph(path, graph, target, *options):
     """The artifact, and how many pairs of products were connected."""
     model, artifact = path.with_suffix(".onnx"), path.with_suffix(f".{len(options)}.stone")
     save(model, graph.nodes, [(name, *value) for name, value in graph.inputs.items()], graph.outputs, graph.constants)
-    command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", artifact, "--target", target, "--json", *options]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return artifact, json.loads(done.stdout)["counters"]["connected"]
+    return artifact, freestone_runtime.compile_model(model, artifact, "--target", target, *options)["connected"]
 
 
 def check(path, target, draw):
@@ -165,7 +160,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     # Programs with a missing edge between phases fail, even if the workers happen to run in the right order.
-    os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
+    freestone_runtime.check_order()
     draw = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 16
     connected = sum(check(folder / f"graph{number}", TARGETS[number % len(TARGETS)], draw) for number in range(count))

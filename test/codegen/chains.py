@@ -7,7 +7,6 @@ by hand, then COUNT random ones.
 """
 
 import itertools
-import json
 import pathlib
 import random
 import re
@@ -116,8 +115,7 @@ def draw_case(draw):
 def compile_model(folder, *options):
     """Without transformed filters, whose convolutions are no stages."""
     options = ("--disable", ",".join(["winograd", *options[1:]])) if options[:1] == ("--disable",) else ("--disable", "winograd", *options)
-    command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json", *options]
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]["chained"]
+    return freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", *options)["chained"]
 
 
 def interpret(folder, feeds):

@@ -5,9 +5,7 @@ strides, dilations, uneven borders, one axis, channels that end within a vector;
 gradients; what follows on the elements, or writes them channel by channel; stages of chains.
 """
 
-import json
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -124,9 +122,7 @@ def follow(window, found, residual):
 def check(folder, window, sizes, target, leading=None):
     onnx.save(make_model(window, leading), folder / "m.onnx")
     for disabled in ("split-reductions", "channel-vectors")[: 2 if target == "host" else 1]:
-        command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json",
-                   "--target", target, "--disable", disabled]
-        counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
+        counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--target", target, "--disable", disabled)
         # Groups of many channels out fill the panels of a convolution with AVX2.
         is_window = target == "host" and "avx512f" in instructions() or window.out // window.groups <= 8
         assert counters["channel_vectors"] == (is_window and disabled != "channel-vectors"), (window, target, counters)

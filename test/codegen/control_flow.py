@@ -486,7 +486,7 @@ def main():
     # Lesser machines have other vectors, and the same control flow.
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 8 if "FREESTONE_HOST" in os.environ else 24
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
-    os.environ["FREESTONE_CHECK_ORDER"] = "1"
+    freestone_runtime.check_order()
     check_known(folder)
     check_host_calls(folder)
     for seed in range(first, first + count):

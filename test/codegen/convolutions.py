@@ -5,10 +5,8 @@ strides, dilations, borders, groups; what follows on the elements. For this mach
 First some cases by hand, then COUNT random ones.
 """
 
-import json
 import pathlib
 import random
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -168,8 +166,7 @@ def check_switch(folder, switch, counter, case):
     if case.given:
         feeds["w"] = draws.standard_normal(case.weight_shape(), dtype=np.float32)
     for options, most in (([], 1), (["--disable", switch], 0)):
-        command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json", *options]
-        counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
+        counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", *options)
         assert counters[counter] == most, counters
         results.append(freestone_runtime.Model(folder / "m.stone", 1).run(feeds)[0])
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-5 * np.abs(results[1]).max())
@@ -198,9 +195,7 @@ def check_gradient(folder, taps, channels, out, images, size, target):
     counter, is_worth_it = ("transformed", channels > 3) if taps == 3 else ("channels_apart", size[-1] < 300)
     errors, counted = [], []
     for disabled in ("pack-in-runs", "pack-in-runs,winograd,channels-apart"):
-        command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json",
-                   "--target", target, "--disable", disabled]
-        counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
+        counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--target", target, "--disable", disabled)
         assert counters["weight_gradients"] == 1, (size, counters)
         counted.append(counters[counter])
         for workers in WORKERS:
@@ -231,9 +226,7 @@ def check_depthwise_gradient(folder, channels, images, size, taps, stride, targe
     graph = helper.make_graph([conv], "depthwise", [value("x", (1, channels * images, *x.shape[2:])), value("g", g.shape)], [value("y", None)])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), folder / "m.onnx")
     for disabled, counted in (([], 1), (["--disable", "sum-blocks"], 0)):
-        command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json",
-                   "--target", target, *disabled]
-        counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
+        counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--target", target, *disabled)
         assert counters["sum_blocks"] == counted, (size, stride, counters)
         for workers in WORKERS:
             model = freestone_runtime.Model(folder / "m.stone", workers)

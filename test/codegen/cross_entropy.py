@@ -6,9 +6,7 @@ same bits as where they do not, for every number of workers, take that much less
 fp64 as rounding allows; for the processor's widest vectors and for narrow ones.
 """
 
-import json
 import pathlib
-import subprocess
 import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/training")]
@@ -66,10 +64,8 @@ def compile_case(folder, name, target, *options):
     path = folder / f"{name}-{target}{'-apart' * bool(options)}"
     inputs = [("x", FLOAT, ["n", DEPTH]), ("w", FLOAT, [DEPTH, "c"])] + [("labels", INT64, ["n"])] * (name == "loss")
     save(path.with_suffix(".onnx"), nodes, inputs, [(key, FLOAT, shape) for key, shape in made.items()])
-    command = [freestone_runtime.freestone(), "compile", "--no-cache", path.with_suffix(".onnx"), "-o", path.with_suffix(".stone"),
-               "--target", target, "--json", *options]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return path.with_suffix(".stone"), json.loads(done.stdout)["counters"]["overwritten"]
+    counters = freestone_runtime.compile_model(path.with_suffix(".onnx"), path.with_suffix(".stone"), "--target", target, *options)
+    return path.with_suffix(".stone"), counters["overwritten"]
 
 
 def check(folder, name, target, random):

@@ -5,7 +5,6 @@ more than one block, and without elements.
 """
 
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -28,8 +27,7 @@ def compile_sum(folder, rank, axis, dtype, exclusive, reverse):
     axis = numpy_helper.from_array(np.array(axis), "axis")
     graph = helper.make_graph([node], "sums", [value("x")], [value("y")], [axis])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)]), folder / "m.onnx")
-    command = [freestone_runtime.freestone(), "compile", folder / "m.onnx", "-o", folder / "m.stone"]
-    subprocess.run(command, check=True, capture_output=True)
+    freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone")
     return freestone_runtime.Model(folder / "m.stone", threads=2)
 
 

@@ -4,7 +4,6 @@ Greedily and with beams: as many words as there are iterations (0, 1, an odd num
 sequence; by 1 to 4 workers. A run enters the program once, however many words it writes.
 """
 
-import json
 import pathlib
 import subprocess
 import sys
@@ -70,8 +69,7 @@ def check_appended(folder, model, appended):
     """Keys and values, and what a greedy decoder writes, become longer where they lie: the same bits."""
     artifact, counted, written = folder / "appended.stone", [], []
     for options in ((), ("--disable", "append")):
-        command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", artifact, "--json", *options]
-        counters = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]
+        counters = freestone_runtime.compile_model(model, artifact, *options)
         counted.append(counters["appended"])
         written.append(run(folder, artifact, 40, "--threads", "2"))
     assert counted == [appended, 0] and np.array_equal(*written), counted
@@ -91,8 +89,7 @@ def check_chosen(folder):
     """Slices change places, several are of one, and are counted from the end, where they lie; others are refused by name."""
     model, artifact, random = folder / "chosen.onnx", folder / "chosen.stone", np.random.default_rng(1)
     onnx.save(onnx.parser.parse_model(CHOSEN), model)
-    command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", artifact, "--json"]
-    assert json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]["appended"] == 1
+    assert freestone_runtime.compile_model(model, artifact)["appended"] == 1
     x = random.standard_normal((2, 4, 1, 20), dtype=np.float32)
     places = np.array([[1, 0, 3, 2], [2, 2, 0, -1], [3, 0, 1, 2], [0, 1, 2, 3], [-4, 3, 3, 0]])
     for workers in (1, 2, 3):

@@ -9,9 +9,7 @@ the target has no dot products of words. Maxima that are quantised as what they 
 targets.
 """
 
-import json
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -50,13 +48,11 @@ class Cases:
         """The result, and the counters of the compilation."""
         path, artifact = self.folder / "m.onnx", self.folder / "m.stone"
         onnx.save(model, path)
-        command = [freestone_runtime.freestone(), "compile", path, "-o", artifact, "--target", target, "--json", *options]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        counters = freestone_runtime.compile_model(path, artifact, "--target", target, *options)
         loaded = freestone_runtime.Model(artifact, threads)
         (y,) = loaded.run(feeds)
         loaded.close()
-        return y, json.loads(done.stdout)["counters"]
+        return y, counters
 
     def bytes(self, shape, dtype):
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max

@@ -5,9 +5,7 @@ and empty numbers of steps, several blocks, extreme elements of all signs, zero 
 batches and vectors.
 """
 
-import json
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -52,8 +50,7 @@ def compile_model(model, folder, target, *options):
     """The artifact, and how many products use dot products and pair products."""
     path, artifact = folder / "m.onnx", folder / "m.stone"
     onnx.save(model, path)
-    command = [freestone_runtime.freestone(), "compile", path, "-o", artifact, "--target", target, "--json", *options]
-    counters = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["counters"]
+    counters = freestone_runtime.compile_model(path, artifact, "--target", target, *options)
     return artifact, (counters.get("dot_products", 0), counters.get("pair_products", 0))
 
 

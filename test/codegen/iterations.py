@@ -6,7 +6,6 @@ one to eight workers the bits are those of one worker and of `--disable double-b
 counters are 0; all agree with the interpreter.
 """
 
-import json
 import pathlib
 import subprocess
 import sys
@@ -68,9 +67,7 @@ def check(folder, name, text, loops):
     onnx.save(onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["": 20]>\n{name} {head} {{ {constants} {body}'), model)
     # Products with columns packed before the loop are waited for by windows, without a second slice.
     for number, off in enumerate(("pack-in-loops", "pack-in-loops,overlap-iterations", "pack-in-loops,double-buffer")):
-        command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", folder / f"{name}.{number}.stone", "--json",
-                   "--disable", off]
-        counters = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]
+        counters = freestone_runtime.compile_model(model, folder / f"{name}.{number}.stone", "--disable", off)
         counted.append(counters["overlapped"])
         assert counters["double_buffered"] == (name == "beside" and number == 0), (name, number, counters)
     assert counted[1] == 0 and loops in (None, counted[0]) and counted[2] == counted[0], (name, counted)

@@ -121,8 +121,7 @@ def check_switch(folder, switch, counter, form, sizes):
     bound = [f"--bind={name}={size}" for name, size in form.bound.items()]
     feeds, expected = form.draw(np.random.default_rng(1), sizes)
     for options, count in (([], 1), (["--disable", switch], 0)):
-        command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json", *bound, *options]
-        counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
+        counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", *bound, *options)
         assert counters[counter] == count, counters
         loaded = freestone_runtime.Model(folder / "m.stone", 1)
         np.testing.assert_allclose(loaded.run(feeds)[0], expected, rtol=1e-4, atol=2e-3)

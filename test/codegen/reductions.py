@@ -5,10 +5,7 @@ others, with sizes that are known and that a run brings. Results have the same b
 no farther from numpy's in fp64 than without parts; for the processor's widest vectors and for narrow ones.
 """
 
-import json
-import os
 import pathlib
-import subprocess
 import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/training")]
@@ -79,10 +76,8 @@ def compile_case(folder, name, target, case, *options):
     rank = {"product": 2, "weights": 2, "epilogue": 2, "columns": 1, "largest": 1, "position": 1, "rows": 1}.get(name.split("-")[0], 0)
     save(model, nodes, [(key, FLOAT, shape) for key, shape in inputs.items()], [("z", kind, [f"z{dim}" for dim in range(rank)])],
          initializers)
-    command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", path.with_suffix(".stone"), "--target", target, "--json",
-               *options]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return path.with_suffix(".stone"), json.loads(done.stdout)["counters"]["split_reductions"]
+    counters = freestone_runtime.compile_model(model, path.with_suffix(".stone"), "--target", target, *options)
+    return path.with_suffix(".stone"), counters["split_reductions"]
 
 
 def check(folder, name, target, case, random):
@@ -116,7 +111,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     # Programs with a missing edge between phases fail, even if the workers happen to run in the right order.
-    os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
+    freestone_runtime.check_order()
     random = np.random.default_rng(2)
     for target in TARGETS:
         for name, case in get_cases().items():

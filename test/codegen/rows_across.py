@@ -5,10 +5,7 @@ to eight workers, to the same bytes, as close to numpy's in fp64 as without copi
 vectors and for narrow ones.
 """
 
-import json
-import os
 import pathlib
-import subprocess
 import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/training")]
@@ -34,7 +31,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     # Programs with a missing edge between phases fail, even if the workers happen to run in the right order.
-    os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
+    freestone_runtime.check_order()
     random = np.random.default_rng(4)
     for channels, pixels in SIZES:
         path = folder / f"norm-{channels}.onnx"
@@ -45,10 +42,7 @@ def main():
             stones = {}
             for kind, options, count in (("whole", [], 1), ("apart", ["--disable", "rows-across"], 0)):
                 stones[kind] = path.with_suffix(f".{kind}.stone")
-                command = [freestone_runtime.freestone(), "compile", "--no-cache", path, "-o", stones[kind], "--target", target,
-                           "--json", *options]
-                done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-                counters = json.loads(done.stdout)["counters"]
+                counters = freestone_runtime.compile_model(path, stones[kind], "--target", target, *options)
                 assert counters["rows_across"] == count, (channels, target, kind, counters)
             models = [freestone_runtime.Model(stones["whole"], workers) for workers in WORKERS]
             reference = freestone_runtime.Model(stones["apart"], 2)

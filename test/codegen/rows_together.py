@@ -6,10 +6,7 @@ some go together and some are left. The results have the same bits on one to thr
 fp64 as those of rows one by one; for the processor's widest vectors and for narrow ones.
 """
 
-import json
-import os
 import pathlib
-import subprocess
 import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/training")]
@@ -80,9 +77,7 @@ def draw(random, inputs, sizes):
 
 def compile_case(path, target, options=()):
     stone = path.with_suffix(f".{target}{len(options)}.stone")
-    command = [freestone_runtime.freestone(), "compile", "--no-cache", path, "-o", stone, "--target", target, "--json", *options]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return stone, json.loads(done.stdout)["counters"]
+    return stone, freestone_runtime.compile_model(path, stone, "--target", target, *options)
 
 
 def measure(results, right):
@@ -111,7 +106,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     # Programs with a missing edge between phases fail, even if the workers happen to run in the right order.
-    os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
+    freestone_runtime.check_order()
     random = np.random.default_rng(7)
     for name, (nodes, initializers, inputs, outputs, allowed) in get_cases().items():
         path = folder / f"{name}.onnx"

@@ -4,7 +4,6 @@ Elements differ in size; places, branches and lengths depend on data. Each progr
 workers, and what does not fit is refused in one sentence.
 """
 
-import os
 import pathlib
 import subprocess
 import sys
@@ -197,7 +196,7 @@ def refuse(folder, text, inputs, sentence, interpreted=None):
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    os.environ["FREESTONE_CHECK_ORDER"] = "1"
+    freestone_runtime.check_order()
     for text, cases in CASES.items():
         check(folder, text, cases)
     at = next(text for text in CASES if text.startswith("at "))

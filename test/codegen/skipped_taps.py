@@ -4,9 +4,7 @@ One artifact of each for all sizes: dilations beyond the picture, strides, uneve
 f32 and bf16, this machine and AVX2, one to three workers. Numbers are those of fp64, and of the program without the switch.
 """
 
-import json
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -65,8 +63,7 @@ def make_model(weights, strides, dilations, pads, element_type):
 
 
 def compile_model(folder, *options):
-    command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json", *options]
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
+    return freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", *options)
 
 
 def check(folder, case, target, element_type, depth=1):

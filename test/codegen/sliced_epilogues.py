@@ -6,7 +6,6 @@ bits are those of one worker; all agree with the interpreter, as do those of `--
 0.
 """
 
-import json
 import pathlib
 import subprocess
 import sys
@@ -77,8 +76,7 @@ def check(folder, name, text, products, weights):
     artifacts = {}
     for options in ((), ("--disable", "sliced-epilogues"), ("--target", "x86-64-v3"), ("--disable", "pack-weights,pack-in-loops"), ("--disable", "split-products")):
         artifacts[options] = folder / f"{len(artifacts)}.stone"
-        command = [freestone_runtime.freestone(), "compile", "--no-cache", path, "-o", artifacts[options], "--json", *options]
-        counters = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]
+        counters = freestone_runtime.compile_model(path, artifacts[options], *options)
         wanted = 0 if "sliced-epilogues" in options else products
         assert counters["sliced_epilogues"] == wanted, (name, options, counters["sliced_epilogues"])
     for feeds in feeds_of(model.graph.input):

@@ -31,8 +31,7 @@ INPUTS = ((144, 72, 144), (150, 130, 150), (96, 257, 513), (600, 400, 144), (513
 
 
 def compile_for(path, stone, *options):
-    command = [freestone_runtime.freestone(), "compile", "--no-cache", path, "-o", stone, "--json", *options]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]["split_products"]
+    return freestone_runtime.compile_model(path, stone, *options)["split_products"]
 
 
 class Product:

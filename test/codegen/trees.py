@@ -5,7 +5,6 @@ The codes of all nodes, which the loop carries, are written where they lie in al
 `--disable scatters-in-place` they are copied in each, and the numbers are the same bits. By 1 to 4 workers.
 """
 
-import json
 import pathlib
 import subprocess
 import sys
@@ -43,8 +42,7 @@ def main():
     model, counted = folder / "tree.onnx", []
     onnx.save(loops.tree_encoder(WIDTH), model)
     for number, options in enumerate(((), ("--disable", "scatters-in-place"))):
-        command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", folder / f"{number}.stone", "--json", *options]
-        counted.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]["scatters_in_place"])
+        counted.append(freestone_runtime.compile_model(model, folder / f"{number}.stone", *options)["scatters_in_place"])
     assert counted == [1, 0], counted
     for leaves in (2, 3, 17, 64):
         np.savez(folder / "tree.npz", **drawn_tree(leaves, random))

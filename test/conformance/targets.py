@@ -93,8 +93,9 @@ def main():
     parser.add_argument("--target", default="host" if os.environ.get("FREESTONE_HOST") else "x86-64-v3")
     parser.add_argument("--count", type=int, default=150, help="conformance cases, at least one for each operator")
     arguments = parser.parse_args()
-    os.environ.setdefault("FREESTONE_CACHE", "off")
-    os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
+    if "FREESTONE_CACHE_DIR" not in os.environ:
+        os.environ.setdefault("FREESTONE_CACHE", "off")
+    freestone_runtime.check_order()
     if why := lacks(arguments.freestone, arguments.models / "mlp.onnx", arguments.target):
         print(why)
         return 77

@@ -6,10 +6,7 @@ with copies. The order of phases is proved for all sizes when the model is compi
 """
 
 import itertools
-import json
-import os
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -62,21 +59,16 @@ def compute(x, gates, weights):
     return value + again
 
 
-def compile_model(path, artifact, *options):
-    command = [freestone_runtime.freestone(), "compile", path, "-o", artifact, "--json", *options]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]
-
-
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    os.environ["FREESTONE_CHECK_ORDER"] = "1"
+    freestone_runtime.check_order()
     random = np.random.default_rng(0)
     weights = random.standard_normal((BLOCKS, HIDDEN, HIDDEN)).astype(np.float32) / HIDDEN**0.5
     path = folder / "blocks.onnx"
     make_model(path, weights)
-    kept = compile_model(path, folder / "kept.stone")
-    copied = compile_model(path, folder / "copied.stone", "--disable", "keep-operands")
+    kept = freestone_runtime.compile_model(path, folder / "kept.stone")
+    copied = freestone_runtime.compile_model(path, folder / "copied.stone", "--disable", "keep-operands")
     # Block 0 reads the input, and block 4 what is read again.
     assert (kept["kept"], copied["kept"]) == (BLOCKS - 2, 0) and kept["selected_branches"] == 0, (kept, copied)
     assert kept["order_proved"] > 0 and kept.get("order_sampled", 0) == 0, kept

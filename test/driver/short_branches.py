@@ -6,7 +6,6 @@ on one worker and more, results are those of the model computed by hand; the lon
 """
 
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -76,21 +75,16 @@ def describe_device(path):
     path.write_text(json.dumps(json.loads(printed) | {"rates": {"levels": []}}))
 
 
-def compile_model(path, artifact, *options):
-    command = [freestone_runtime.freestone(), "compile", path, "-o", artifact, "--json", *options]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]
-
-
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    os.environ["FREESTONE_CHECK_ORDER"] = "1"
+    freestone_runtime.check_order()
     path, random = folder / "branches.onnx", np.random.default_rng(0)
     make_model(path)
     describe_device(folder / "device.json")
     seconds = {}
     for name, options in (("selected", []), ("branches", ["--disable", "select-branches"])):
-        counters = compile_model(path, folder / f"{name}.stone", "--device", folder / "device.json", *options)
+        counters = freestone_runtime.compile_model(path, folder / f"{name}.stone", "--device", folder / "device.json", *options)
         # The two of the loop and the quotient, which is 0 by 0; not the element, whose index is checked, nor the long one.
         assert counters["selected_branches"] == (3 if not options else 0), counters
         for workers in (1, 2, 3):

@@ -5,11 +5,8 @@ order of phases nor the deals of tiles may change a bit; the order is proved. Co
 since others kept the rest of the workers busy: nothing where that is switched off.
 """
 
-import json
-import os
 import pathlib
 import random
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -57,11 +54,6 @@ class Program:
         return self.add(kind, [value]), width
 
 
-def compile_model(path, artifact, *options):
-    command = [freestone_runtime.freestone(), "compile", path, "-o", artifact, "--json", *options]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)["counters"]
-
-
 def run_all(artifact, feeds, switched_off=0):
     """The results of all numbers of workers and rows, and the deals that were kept whole and near their data."""
     results, kept = [], np.zeros(2, int)
@@ -79,14 +71,14 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 15
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
-    os.environ["FREESTONE_CHECK_ORDER"] = "1"
+    freestone_runtime.check_order()
     scheduled, kept = 0, np.zeros(2, int)
     for seed in range(first, first + count):
         path = folder / "branches.onnx"
         onnx.save(Program(seed).model, path)
         feeds = [np.random.default_rng(seed).standard_normal((rows, 48)).astype(np.float32) for rows in ROWS]
-        scheduled += compile_model(path, folder / "scheduled.stone")["scheduled_phases"]
-        assert compile_model(path, folder / "plain.stone", "--disable", "schedule")["scheduled_phases"] == 0
+        scheduled += freestone_runtime.compile_model(path, folder / "scheduled.stone")["scheduled_phases"]
+        assert freestone_runtime.compile_model(path, folder / "plain.stone", "--disable", "schedule")["scheduled_phases"] == 0
         expected, _ = run_all(folder / "plain.stone", feeds, DEALS)
         for name, off in (("plain", 0), ("scheduled", DEALS), ("scheduled", COMPANY), ("scheduled", 0)):
             all_results, kept_in_these = run_all(folder / f"{name}.stone", feeds, off)

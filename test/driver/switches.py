@@ -5,7 +5,6 @@ and the outputs at small sizes the same but for rounding. Each switch must do so
 level 0 leave the numbers as they are.
 """
 
-import json
 import os
 import pathlib
 import re
@@ -98,8 +97,7 @@ WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 def compile_and_run(model, name, *options):
     with tempfile.TemporaryDirectory() as folder:
         artifact = f"{folder}/model.stone"
-        command = [freestone_runtime.freestone(), "compile", model, "-o", artifact, "--json", *options]
-        counters = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]
+        counters = freestone_runtime.compile_model(model, artifact, *options)
         compiled = freestone_runtime.Model(artifact, 2)
         outputs = [compiled.run(workloads.Workload(name, sizes).feeds())[0] for sizes in SIZES[name]]
         compiled.close()

@@ -56,8 +56,9 @@ class Tool:
 
 
 def check_targets(freestone, *checks):
-    """Calls each check(tool, random, target) for AVX2 and for this machine, without adding to the user's cache."""
-    os.environ.setdefault("FREESTONE_CACHE", "off")
+    """Calls each check(tool, random, target) for AVX2 and for this machine, with the cache that FREESTONE_CACHE_DIR names, if any."""
+    if "FREESTONE_CACHE_DIR" not in os.environ:
+        os.environ.setdefault("FREESTONE_CACHE", "off")
     random = np.random.default_rng(7)
     with tempfile.TemporaryDirectory() as folder:
         tool = Tool(freestone, folder)
