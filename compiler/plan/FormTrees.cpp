@@ -6,9 +6,11 @@
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
+using sym::Expr;
 
-static SmallVector<int64_t> getLater(size_t computes) {
-  return llvm::to_vector(llvm::seq<int64_t>(1, static_cast<int64_t>(computes)));
+/// The numbers of computes behind the first ones.
+static SmallVector<int64_t> getLater(size_t computes, int64_t first = 1) {
+  return llvm::to_vector(llvm::seq<int64_t>(first, static_cast<int64_t>(computes)));
 }
 
 /// Dealt blocks, within those of outer points if there are any.
@@ -53,6 +55,24 @@ ArrayAttr tile::getTree(const WindowForm &form, const WindowTiles &tiles, size_t
   BlocksAttr channels = nodes.divide(Axis::channels, nodes.constant(tiles.tiling.getChannels()), {rows});
   BlocksAttr pixels = nodes.deal(Axis::pixels, tiles.pixelStep, {nodes.pack(/*compute=*/0, form.picture), channels});
   return getRoot(nodes, !form.outer.empty(), nodes.deal(Axis::rows, tiles.rowStep, {pixels}));
+}
+
+ArrayAttr tile::getTree(WindowForm &form, const ChannelVectors &vectors, int64_t lanes, size_t computes) {
+  using Axis = ChannelVectorAxis;
+  TreeNodes nodes(form.compute.getContext());
+  Expr ofLanes = nodes.constant(lanes);
+  SmallVector<Attribute> tile, block;
+  (vectors.sharesPicture ? tile : block).push_back(nodes.pack(/*compute=*/0, form.picture));
+  if (vectors.weights)
+    block.insert(block.begin(), nodes.pack(/*compute=*/0, *vectors.weights));
+  block.push_back(nodes.divide(Axis::results, ofLanes,
+                               {nodes.evaluate(getLater(computes, /*first=*/0), Axis::channels, Axis::results)}));
+  if (!vectors.sharesPicture) {
+    BlocksAttr channels = nodes.deal(Axis::channels, nodes.constant(1), block, /*unit=*/1, /*together=*/lanes);
+    return getRoot(nodes, vectors.order.size() > 1, channels);
+  }
+  tile.push_back(nodes.divide(Axis::channels, ofLanes, block));
+  return nodes.body({nodes.deal(Axis::outer, nodes.constant(1), tile)});
 }
 
 ArrayAttr tile::getFormTree(ProgramOp program) {

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_PLAN_FORMTREES_H
 #define FREESTONE_COMPILER_PLAN_FORMTREES_H
 
+#include "compiler/plan/ChannelVectors.h"
 #include "compiler/plan/ConvolutionTiles.h"
 #include "compiler/plan/WeightGradientTiles.h"
 #include "compiler/plan/WindowTiles.h"
@@ -41,7 +42,20 @@ struct WindowAxis {
 ///   the packed picture, and blocks of channels: blocks of rows: all computes, with vectors along pixels.
 mlir::ArrayAttr getTree(const WindowForm &form, const WindowTiles &tiles, size_t computes);
 
+/// The axes of windows with vectors along channels: loops without channels of lanes, merged; channels of lanes; results
+/// of a channel.
+struct ChannelVectorAxis {
+  static constexpr unsigned outer = 0, channels = 1, results = 2;
+};
+
+/// Blocks of outer points, if there are any, and, where each channel of the picture has windows of its own, of
+/// channels, as many together as there are lanes: all dealt
+///   the packed picture, and packed weights: blocks of results: all computes, with vectors along channels.
+/// Where channels share what windows see, the picture is packed before blocks of channels.
+mlir::ArrayAttr getTree(WindowForm &form, const ChannelVectors &vectors, int64_t lanes, size_t computes);
+
 /// The tree of a program whose tiling is one of these forms; null of others.
+/// That of windows has vectors along pixels.
 mlir::ArrayAttr getFormTree(ProgramOp program);
 
 } // namespace freestone::tile

@@ -2,10 +2,9 @@
 
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/Pack.h"
-#include "compiler/plan/ChannelVectors.h"
+#include "compiler/codegen/cpu/TreeWalker.h"
+#include "compiler/plan/FormTrees.h"
 #include "compiler/plan/IndexMaps.h"
-#include "compiler/plan/WindowTiles.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -14,12 +13,14 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
+using tile::ChannelVectorAxis;
 
 namespace {
 
-/// Emits windows with vectors along channels. Where each channel of the picture has windows of its own, as many
-/// neighbouring tiles of a worker are computed at a time as belong to a block of channels.
-class ChannelVectorEmitter {
+/// The nodes of a tree of windows with vectors along channels (`plan/FormTrees.h`). Where each channel of the picture
+/// has windows of its own, as many neighbouring tiles of a worker are computed at a time as belong to a block of
+/// channels.
+class ChannelVectorEmitter : TreeWalker {
 public:
   ChannelVectorEmitter(Emission &emission, tile::WindowForm form, tile::WindowTilingAttr tiling);
   void emit();
@@ -29,22 +30,24 @@ private:
   void listPlaces();
   void listWindows();
   void listTaps();
-  Value emitRun(Value tile);
+  Value emitRun(ArrayAttr tree);
+  void emitBlocks(tile::BlocksAttr blocks) override;
+  void emitPacked(tile::PackedAttr node, unsigned depth) override;
+  void emitEvaluate(tile::EvaluateAttr node) override;
   Positions getPositions(Value channel);
   Value getPictureStart(Value channel);
-  SmallVector<Value> getStarts(Value block, llvm::function_ref<Value(Value)> ofChannel);
+  SmallVector<Value> getStarts(llvm::function_ref<Value(Value)> ofChannel);
   void transposeRun(unsigned input, ArrayRef<Value> starts, Value from, Value count,
                     llvm::function_ref<void(ArrayRef<Value>)> store);
-  void packWeights(Value block);
-  void transposePicture(Value block);
+  void placeWeights();
+  void packWeights();
+  void transposePicture();
   void copyPlanes();
-  Value getWeightBlock(ArrayRef<Value> digits, Value block);
-  void computeBlock(Value block, Value firstLane, Value count);
+  Value getWeightBlock();
   void reduceWindows(Value first);
-  void storeResults(Value block, Value first, Value firstLane, Value count);
+  void storeResults(Value first);
   void storeWord(Value value, Value memory, Value at) {
-    Value word = arith::IndexCastOp::create(builder, location, builder.getI64Type(), value);
-    memref::StoreOp::create(builder, location, word, memory, ValueRange{at});
+    memref::StoreOp::create(builder, location, toWord(value), memory, ValueRange{at});
   }
   Value loadWord(Value memory, Value at) {
     Value word = memref::LoadOp::create(builder, location, memory, ValueRange{at});
@@ -55,15 +58,6 @@ private:
   Value timesLanes(Value value) { return emission.multiply(value, getConstant(lanes)); }
   /// The elements of the box before a position of a plane.
   Value toElements(Value place) { return emission.multiply(place, getConstant(vectors.getUnit(lanes))); }
-  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
-    return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
-  }
-  void emitIf(Value condition, llvm::function_ref<void()> body) {
-    auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    body();
-  }
   LanePoints getPoints(Positions positions, Value mask) {
     return {loops, std::move(positions), resultSymbol, static_cast<unsigned>(lanes), mask};
   }
@@ -71,9 +65,6 @@ private:
   /// Windows that are computed at a time: their sums hide the latency of the units, and share what a tap loads.
   static constexpr int64_t windowsOfBlock = 8;
 
-  Emission &emission;
-  OpBuilder &builder;
-  Location location;
   tile::WindowForm form;
   tile::ComputeOp compute;
   tile::ChannelVectors vectors;
@@ -86,18 +77,20 @@ private:
   Value box, places, windows, taps, square, isPacked, weights;
   /// The picture's first row that windows see, their number, their positions, and channels.
   Value firstRow, rows, positions, channels;
-  /// Where the weights of the current block are packed.
-  Value packedWeights;
+  AxisRanges ranges;
+  /// The current block of lanes, those of its lanes that are computed, and where its weights are packed.
+  Value block, firstLane, laneCount, packedWeights;
 };
 
 } // namespace
 
 ChannelVectorEmitter::ChannelVectorEmitter(Emission &emission, tile::WindowForm window, tile::WindowTilingAttr tiling)
-    : emission(emission), builder(emission.builder), location(emission.location), form(std::move(window)),
-      compute(form.compute), vectors(*tile::ChannelVectors::get(form)), lanes(tiling.getLanes()),
-      most(tiling.getChannelVectors()), vectorType(VectorType::get({lanes}, form.elementType)),
-      channelSymbol(emission.getPositionSymbol("channel")), resultSymbol(emission.getPositionSymbol("result")),
-      loops(compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
+    : TreeWalker(emission, ranges), form(std::move(window)), compute(form.compute),
+      vectors(*tile::ChannelVectors::get(form)), lanes(tiling.getLanes()), most(tiling.getChannelVectors()),
+      vectorType(VectorType::get({lanes}, form.elementType)), channelSymbol(emission.getPositionSymbol("channel")),
+      resultSymbol(emission.getPositionSymbol("result")),
+      loops(compute.getNumLoops(), Expr::constant(builder.getContext(), 0)),
+      ranges(SmallVector<AxisRange>(ChannelVectorAxis::results + 1)) {
   for (auto [number, loop] : llvm::enumerate(vectors.order)) {
     bool isChannel = loop == vectors.loop;
     outer.push_back({isChannel ? channelSymbol : emission.getPositionSymbol("o" + std::to_string(number)), Value()});
@@ -136,7 +129,12 @@ void ChannelVectorEmitter::emit() {
   listTaps();
   emission.forRange(zero, emission.getSize(vectors.getWeightBlocks(form, lanes)), 1,
                     [&](Value block) { storeWord(zero, isPacked, block); });
-  emission.forTileRuns([&](Value tile) { return emitRun(tile); });
+  axes.ranges[ChannelVectorAxis::results] = {zero, emission.getSize(vectors.results), {}, {}};
+  ArrayAttr tree = tile::getTree(form, vectors, lanes, emission.program.getComputes().size());
+  emission.forTileRuns([&](Value number) {
+    tile = number;
+    return emitRun(tree);
+  });
 }
 
 /// The border stays as it is for all tiles.
@@ -160,8 +158,7 @@ void ChannelVectorEmitter::listPlaces() {
       // Unsigned: what is before the box compares as large.
       Value isInside = compare(arith::CmpIPredicate::ult, distance, boxPixels);
       Value place = timesLanes(emission.add(emission.multiply(inBox, boxPixels), distance));
-      storeWord(arith::SelectOp::create(builder, location, isInside, place, nowhere), places,
-                emission.add(emission.multiply(row, pixels), pixel));
+      storeWord(select(isInside, place, nowhere), places, emission.add(emission.multiply(row, pixels), pixel));
     });
   });
   emission.forRange(positions, emission.add(positions, getConstant(lanes)), 1,
@@ -201,56 +198,76 @@ void ChannelVectorEmitter::listTaps() {
   });
 }
 
-/// The tiles from `tile` on that are computed together, and their number.
-Value ChannelVectorEmitter::emitRun(Value tile) {
-  SmallVector<Value> digits = emission.unravel(tile, form.getExtents(vectors.order));
+/// The tiles from the current one on that are computed together, and their number.
+Value ChannelVectorEmitter::emitRun(ArrayAttr tree) {
+  digits = emission.unravel(tile, form.getExtents(vectors.order));
   for (auto [position, digit] : llvm::zip_equal(outer, digits))
     position.value = digit;
-  Value width = getConstant(lanes), zero = getConstant(0), one = getConstant(1);
-  auto setWeights = [&](Value block) {
-    if (!vectors.weights)
-      return;
-    Value number = getWeightBlock(digits, block);
-    packedWeights = emission.multiply(number, getConstant(vectors.getPaddedTaps(lanes) * lanes));
-    emitIf(compare(arith::CmpIPredicate::eq, loadWord(isPacked, number), zero), [&] {
-      storeWord(one, isPacked, number);
-      packWeights(block);
-    });
-  };
+  dealt.assign(1, AxisRange());
   if (vectors.sharesPicture) {
-    copyPlanes();
-    emission.forRange(zero, emission.getSize(vectors.getBlocks(form, lanes)), 1, [&](Value block) {
-      setWeights(block);
-      computeBlock(block, zero, emission.minimum(width, emission.subtract(channels, timesLanes(block))));
-    });
-    return one;
+    walkTile(tree);
+    return getConstant(1);
   }
-  Value block = emission.divide(digits.back(), width);
-  Value firstLane = emission.subtract(digits.back(), timesLanes(block));
-  Value count = emission.minimum(
-      emission.minimum(emission.subtract(width, firstLane), emission.subtract(channels, digits.back())),
-      emission.subtract(emission.end, tile));
-  setWeights(block);
-  transposePicture(block);
-  computeBlock(block, firstLane, count);
-  return count;
+  Value width = getConstant(lanes), channel = digits.back();
+  block = emission.divide(channel, width);
+  firstLane = emission.subtract(channel, timesLanes(block));
+  laneCount =
+      emission.minimum(emission.minimum(emission.subtract(width, firstLane), emission.subtract(channels, channel)),
+                       emission.subtract(emission.end, tile));
+  dealt.back() = {channel, laneCount, {}, {}};
+  if (vectors.order.size() > 1)
+    dealt.insert(dealt.begin(), AxisRange());
+  walkTile(tree);
+  return laneCount;
+}
+
+void ChannelVectorEmitter::emitBlocks(tile::BlocksAttr blocks) {
+  ArrayRef<Attribute> nodes = blocks.getBody().getValue();
+  if (blocks.getAxis() == ChannelVectorAxis::results) {
+    if (vectors.sharesPicture)
+      laneCount = emission.minimum(getConstant(lanes), emission.subtract(channels, timesLanes(block)));
+    return forWholeBlocks(blocks, [&] { walk(nodes); });
+  }
+  firstLane = getConstant(0);
+  emission.forRange(firstLane, emission.getSize(vectors.getBlocks(form, lanes)), 1, [&](Value number) {
+    block = number;
+    walk(nodes);
+  });
+}
+
+void ChannelVectorEmitter::emitPacked(tile::PackedAttr node, unsigned) {
+  if (node.getInput() != form.picture)
+    placeWeights();
+  else if (vectors.sharesPicture)
+    copyPlanes();
+  else
+    transposePicture();
+}
+
+void ChannelVectorEmitter::emitEvaluate(tile::EvaluateAttr) {
+  Value result = axes.ranges[ChannelVectorAxis::results].first;
+  reduceWindows(result);
+  storeResults(result);
+}
+
+/// Weights of a block are packed once, for all tiles of the worker.
+void ChannelVectorEmitter::placeWeights() {
+  Value number = getWeightBlock();
+  packedWeights = emission.multiply(number, getConstant(vectors.getPaddedTaps(lanes) * lanes));
+  emitIf(compare(arith::CmpIPredicate::eq, loadWord(isPacked, number), getConstant(0)), [&] {
+    storeWord(getConstant(1), isPacked, number);
+    packWeights();
+  });
 }
 
 /// The number of a block of channels with weights of its own.
-Value ChannelVectorEmitter::getWeightBlock(ArrayRef<Value> digits, Value block) {
+Value ChannelVectorEmitter::getWeightBlock() {
   Value number = getConstant(0);
   for (unsigned loop : vectors.getWeightLoops(form)) {
     Value digit = digits[llvm::find(vectors.order, loop) - vectors.order.begin()];
     number = emission.add(emission.multiply(number, emission.getSize(form.getExtent(loop))), digit);
   }
   return emission.add(emission.multiply(number, emission.getSize(vectors.getBlocks(form, lanes))), block);
-}
-
-void ChannelVectorEmitter::computeBlock(Value block, Value firstLane, Value count) {
-  emission.forRange(getConstant(0), emission.getSize(vectors.results), lanes, [&](Value result) {
-    reduceWindows(result);
-    storeResults(block, result, firstLane, count);
-  });
 }
 
 Positions ChannelVectorEmitter::getPositions(Value channel) {
@@ -275,7 +292,7 @@ Value ChannelVectorEmitter::getPictureStart(Value channel) {
 }
 
 /// Of each channel of a block; beyond the last one this one's again.
-SmallVector<Value> ChannelVectorEmitter::getStarts(Value block, llvm::function_ref<Value(Value)> ofChannel) {
+SmallVector<Value> ChannelVectorEmitter::getStarts(llvm::function_ref<Value(Value)> ofChannel) {
   Value last = emission.subtract(channels, getConstant(1)), first = timesLanes(block);
   SmallVector<Value> starts;
   for (int64_t lane = 0; lane < lanes; ++lane)
@@ -299,13 +316,13 @@ void ChannelVectorEmitter::transposeRun(unsigned input, ArrayRef<Value> starts, 
 }
 
 /// As they lie in memory.
-void ChannelVectorEmitter::packWeights(Value block) {
+void ChannelVectorEmitter::packWeights() {
   unsigned input = *vectors.weights;
   Expr linear = tile::getLinearIndex(compute.getInputType(input), tile::getIndices(compute, input, loops));
   if (vectors.mirrored)
     linear = linear - (vectors.taps - 1);
   SmallVector<Value> starts =
-      getStarts(block, [&](Value channel) { return emission.getIndex(linear, getPositions(channel)); });
+      getStarts([&](Value channel) { return emission.getIndex(linear, getPositions(channel)); });
   emission.forRange(getConstant(0), getConstant(vectors.getPaddedTaps(lanes)), lanes, [&](Value tap) {
     transposeRun(input, starts, tap, getConstant(vectors.taps), [&](ArrayRef<Value> rows) {
       for (auto [number, values] : llvm::enumerate(rows))
@@ -315,8 +332,8 @@ void ChannelVectorEmitter::packWeights(Value block) {
   });
 }
 
-void ChannelVectorEmitter::transposePicture(Value block) {
-  SmallVector<Value> starts = getStarts(block, [&](Value channel) { return getPictureStart(channel); });
+void ChannelVectorEmitter::transposePicture() {
+  SmallVector<Value> starts = getStarts([&](Value channel) { return getPictureStart(channel); });
   emission.forRange(getConstant(0), positions, lanes, [&](Value position) {
     transposeRun(form.picture, starts, position, positions, [&](ArrayRef<Value> rows) {
       for (auto [number, values] : llvm::enumerate(rows))
@@ -394,7 +411,7 @@ void ChannelVectorEmitter::reduceWindows(Value first) {
 }
 
 /// Transposes the square back, and computes what follows on the results of each channel: a row.
-void ChannelVectorEmitter::storeResults(Value block, Value first, Value firstLane, Value count) {
+void ChannelVectorEmitter::storeResults(Value first) {
   SmallVector<Value> rows;
   for (int64_t row = 0; row < lanes; ++row)
     rows.push_back(loadVector(square, getConstant(row * lanes)));
@@ -404,7 +421,7 @@ void ChannelVectorEmitter::storeResults(Value block, Value first, Value firstLan
   Type resultType = tile::getScalarType(compute.getResultType(0).getElementType());
   Value left = emission.subtract(emission.getSize(vectors.results), first);
   Value mask = emission.getTailMask(lanes, emission.minimum(getConstant(lanes), left));
-  emission.forRange(firstLane, emission.add(firstLane, count), 1, [&](Value lane) {
+  emission.forRange(firstLane, emission.add(firstLane, laneCount), 1, [&](Value lane) {
     Positions at = getPositions(emission.add(timesLanes(block), lane));
     at.push_back({resultSymbol, first});
     emitEpilogue(emission, compute, convertWidth(builder, location, loadVector(square, timesLanes(lane)), resultType),
