@@ -35,7 +35,7 @@ void ContractionEmitter::emit(ArrayAttr tree) {
                            compare(arith::CmpIPredicate::sle, depthTotal, emission.getConstant(tiles.stripDepth)));
     goesByStrips = conjoin(goesByStrips, compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1)));
   }
-  axes.ranges[ContractionAxis::steps] = {emission.getConstant(0), depthTotal, {}, {}};
+  axes.ranges[ContractionAxis::steps] = {emission.getConstant(0), depthTotal};
   begin();
   emission.forTileRuns([&](Value first) {
     tile = first;
@@ -84,12 +84,12 @@ Value ContractionEmitter::emitRun(ArrayAttr tree) {
 
   llvm::append_values(digits, rowBlock, inRow);
 
-  rows = getRange({emission.getConstant(0), rowTotal, {}, {}}, rowBlock, rowStep);
+  rows = getRange({emission.getConstant(0), rowTotal}, rowBlock, rowStep);
   Value tileWidth = emission.getConstant(tiles.getTileWidth());
   firstPlace = emission.multiply(first, tileWidth);
   lastPlace = emission.minimum(columnTotal, emission.multiply(emission.add(first, count), tileWidth));
 
-  dealt = {rows, {firstPlace, emission.subtract(lastPlace, firstPlace), {}, {}}};
+  dealt = {rows, {firstPlace, emission.subtract(lastPlace, firstPlace)}};
   if (!form.outer.empty())
     dealt.insert(dealt.begin(), AxisRange());
 

@@ -72,7 +72,7 @@ private:
   Positions getPositions(mlir::Value column, mlir::Value row, mlir::Value pixel, mlir::Value channel);
   AxisRange getPooled(const AxisRange &span, int64_t size) {
     mlir::Value divisor = emission.getConstant(size);
-    return {emission.divide(span.first, divisor), emission.divide(span.count, divisor), {}, {}};
+    return {emission.divide(span.first, divisor), emission.divide(span.count, divisor)};
   }
 
   tile::ConvolutionForm form;

@@ -72,7 +72,7 @@ void BlocksEmitter::emit() {
     for (auto [blocks, digit] : llvm::zip_equal(form.dealt, digits)) {
       Value step = emission.getSize(blocks.getStep()), first = emission.multiply(digit, step);
       Value extent = emission.getSize(form.axes.getExtent(blocks.getAxis()));
-      dealt.push_back({first, emission.minimum(step, emission.subtract(extent, first)), {}, {}});
+      dealt.push_back({first, emission.minimum(step, emission.subtract(extent, first))});
     }
     walkTile(form.tiling.getBody());
   });

@@ -129,7 +129,7 @@ void ChannelVectorEmitter::emit() {
   listTaps();
   emission.forRange(zero, emission.getSize(vectors.getWeightBlocks(form, lanes)), 1,
                     [&](Value block) { storeWord(zero, isPacked, block); });
-  axes.ranges[ChannelVectorAxis::results] = {zero, emission.getSize(vectors.results), {}, {}};
+  axes.ranges[ChannelVectorAxis::results] = {zero, emission.getSize(vectors.results)};
   ArrayAttr tree = tile::getTree(form, vectors, lanes, emission.program.getComputes().size());
   emission.forTileRuns([&](Value number) {
     tile = number;
@@ -214,7 +214,7 @@ Value ChannelVectorEmitter::emitRun(ArrayAttr tree) {
   laneCount =
       emission.minimum(emission.minimum(emission.subtract(width, firstLane), emission.subtract(channels, channel)),
                        emission.subtract(emission.end, tile));
-  dealt.back() = {channel, laneCount, {}, {}};
+  dealt.back() = {channel, laneCount};
   if (vectors.order.size() > 1)
     dealt.insert(dealt.begin(), AxisRange());
   walkTile(tree);

@@ -62,8 +62,8 @@ void ConvolutionEmitter::emit() {
     isInPlace = compare(arith::CmpIPredicate::sle, emission.getSize(tiles.pictureStride * tiles.channelStep),
                         emission.getConstant(tiles.tiling.getInPlace()));
   emitOffsets();
-  axes.ranges[ConvolutionAxis::channels] = {
-      emission.getConstant(0), emission.getSize(contraction.getExtent(contraction.k.front())), {}, {}};
+  axes.ranges[ConvolutionAxis::channels] = {emission.getConstant(0),
+                                            emission.getSize(contraction.getExtent(contraction.k.front()))};
   ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
   emission.forTiles([&](Value number) {
     setTile(number, contraction.getExtents(contraction.outer), outer,

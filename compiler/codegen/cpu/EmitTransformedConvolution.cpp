@@ -16,7 +16,7 @@ void ConvolutionEmitter::transformPicture(const AxisRange &channels) {
   const tile::TransformedTiles &parts = *tiles.transformed;
   Value zero = emission.getConstant(0), depthTaps = emission.getConstant(form.depthTaps);
   emission.forRange(zero, channels.count, 1, [&](Value channel) {
-    copyPlanes({emission.add(channels.first, channel), emission.getConstant(1), {}, {}});
+    copyPlanes({emission.add(channels.first, channel), emission.getConstant(1)});
     emission.forRange(zero, depthTaps, 1, [&](Value depthTap) {
       Value plane = emission.add(emission.multiply(channel, depthTaps), depthTap);
       Value copied = emission.multiply(depthTap, emission.getSize(tiles.planeStride));

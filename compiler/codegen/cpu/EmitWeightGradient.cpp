@@ -66,8 +66,8 @@ void WeightGradientEmitter::emit() {
     emitOffsets();
   }
   Value zero = emission.getConstant(0);
-  axes.ranges[WeightGradientAxis::images] = {zero, emission.getSize(form.getSlices()), {}, {}};
-  axes.ranges[WeightGradientAxis::rows] = {zero, emission.getSize(form.getRows()), {}, {}};
+  axes.ranges[WeightGradientAxis::images] = {zero, emission.getSize(form.getSlices())};
+  axes.ranges[WeightGradientAxis::rows] = {zero, emission.getSize(form.getRows())};
   ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
   SmallVector<Expr> points = llvm::map_to_vector(form.outer, [&](unsigned loop) { return form.getExtent(loop); });
   emission.forTiles([&](Value number) {

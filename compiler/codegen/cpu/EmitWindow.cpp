@@ -111,7 +111,7 @@ void WindowEmitter::emit() {
   Value nothing = arith::ConstantOp::create(builder, location, vectorType, builder.getZeroAttr(vectorType));
   emission.forRange(emission.getConstant(0), emission.getSize(tiles.copy), lanes,
                     [&](Value at) { vector::StoreOp::create(builder, location, nothing, copy, at); });
-  axes.ranges[WindowAxis::channels] = {emission.getConstant(0), emission.getSize(form.getNumChannels()), {}, {}};
+  axes.ranges[WindowAxis::channels] = {emission.getConstant(0), emission.getSize(form.getNumChannels())};
   ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
   emission.forTiles([&](Value number) {
     setTile(number, form.getExtents(form.outer), outer,

@@ -7,7 +7,7 @@ using sym::Expr;
 
 static SmallVector<AxisRange> getRanges(Emission &emission, const tile::TreeForm &form) {
   return llvm::map_to_vector(llvm::seq<unsigned>(0, form.axes.size()), [&](unsigned axis) {
-    return AxisRange{emission.getConstant(0), emission.getSize(form.axes.getExtent(axis)), {}, {}};
+    return AxisRange{emission.getConstant(0), emission.getSize(form.axes.getExtent(axis))};
   });
 }
 
@@ -16,7 +16,7 @@ TreeScope::TreeScope(Emission &emission, const tile::TreeForm &form)
   for (Expr elements : form.storages)
     storages.push_back(emission.takeScratch(form.getElementType(), elements));
   for (const tile::TreeForm::Pack &pack : form.packs)
-    packed.push_back({emission.takeScratch(form.getElementType(), pack.elements), emission.getConstant(0), {}, {}});
+    packed.push_back({emission.takeScratch(form.getElementType(), pack.elements), emission.getConstant(0)});
 }
 
 Expr TreeScope::getSymbol(unsigned axis) { return emission.getPositionSymbol("a" + std::to_string(axis)); }

@@ -25,7 +25,7 @@ void TreeWalker::setTile(Value number, ArrayRef<sym::Expr> points, Positions &ou
   dealt.assign(points.empty() ? 0 : 1, AxisRange());
   for (auto [axis, digit] : llvm::zip_equal(blocks, ArrayRef(digits).take_back(blocks.size()))) {
     Value size = emission.getSize(axis.size);
-    dealt.push_back(getRange({emission.getConstant(0), emission.getSize(axis.extent), {}, {}}, digit, size));
+    dealt.push_back(getRange({emission.getConstant(0), emission.getSize(axis.extent)}, digit, size));
   }
 }
 
@@ -80,7 +80,7 @@ void TreeWalker::forWholeBlocks(tile::BlocksAttr blocks, llvm::function_ref<void
   Value step = emission.getSize(blocks.getStep());
   emission.forRange(emission.getConstant(0), whole.count, step, [&](Value distance) {
     Value count = emission.minimum(step, emission.subtract(whole.count, distance));
-    axes.enter(blocks.getAxis(), {emission.add(whole.first, distance), count, {}, {}});
+    axes.enter(blocks.getAxis(), {emission.add(whole.first, distance), count});
     body();
     axes.leave(blocks.getAxis());
   });
@@ -89,7 +89,7 @@ void TreeWalker::forWholeBlocks(tile::BlocksAttr blocks, llvm::function_ref<void
 AxisRange TreeWalker::getRange(const AxisRange &whole, Value number, Value size) {
   Value distance = emission.multiply(number, size), left = emission.subtract(whole.count, distance);
   Value count = emission.maximum(emission.getConstant(0), emission.minimum(size, left));
-  return {emission.add(whole.first, distance), count, {}, {}};
+  return {emission.add(whole.first, distance), count};
 }
 
 Value TreeWalker::isNewTile(unsigned depth) {
