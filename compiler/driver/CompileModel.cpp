@@ -17,6 +17,7 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
 #include <chrono>
 
 using namespace mlir;
@@ -267,17 +268,20 @@ FailureOr<std::string> Compilation::printCode(Level level, Failure &failure) {
       return mlir::failure();
     if (failed(codegen::lowerToLLVM(**code, *device, options.printIrTreeDir)))
       return mlir::failure();
+    std::unique_ptr<llvm::TargetMachine> machine = codegen::createTargetMachine(*device);
+    if (!machine)
+      return mlir::failure();
     llvm::raw_string_ostream stream(text);
     for (ModuleOp part : (*code)->getOps<ModuleOp>()) {
       llvm::LLVMContext llvmContext;
-      std::unique_ptr<llvm::Module> translated = codegen::translateToLLVM(part, *device, llvmContext);
+      std::unique_ptr<llvm::Module> translated = codegen::translateToLLVM(part, *device, *machine, llvmContext);
       if (!translated)
         return mlir::failure();
       if (level == Level::Llvm) {
         translated->print(stream, nullptr);
         continue;
       }
-      FailureOr<codegen::Object> assembly = codegen::emitObject(*translated, *device, /*asText=*/true);
+      FailureOr<codegen::Object> assembly = codegen::emitObject(*translated, *machine, /*asText=*/true);
       if (failed(assembly))
         return mlir::failure();
       stream << StringRef(assembly->bytes.data(), assembly->bytes.size());

@@ -1,11 +1,13 @@
 // The properties of linked artifacts: no dependencies, whatever functions LLVM's code generator calls.
 #include "compiler/artifact/Link.h"
 #include "compiler/codegen/cpu/LowerToObject.h"
+#include "compiler/codegen/cpu/TargetMachine.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Target/TargetMachine.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;
@@ -127,7 +129,7 @@ artifact::Object compile(const std::string &text, StringRef target) {
     function.addFnAttr("target-cpu", device.cpu);
     function.addFnAttr("target-features", device.features);
   }
-  FailureOr<codegen::Object> object = codegen::emitObject(*module, device);
+  FailureOr<codegen::Object> object = codegen::emitObject(*module, *codegen::createTargetMachine(device));
   EXPECT_TRUE(succeeded(object));
   return artifact::Object(object->bytes.begin(), object->bytes.end());
 }

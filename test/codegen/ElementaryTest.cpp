@@ -1,6 +1,7 @@
 // Accuracy of the elementary functions: every function, f32 and f64, against a wider libm, in units in the last place.
 #include "compiler/codegen/cpu/math/ExpandMath.h"
 
+#include "compiler/codegen/cpu/TargetMachine.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -21,6 +22,7 @@
 #include "test/codegen/LoadedObjects.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
@@ -74,11 +76,12 @@ public:
     passes.addPass(createReconcileUnrealizedCastsPass());
     if (failed(passes.run(*module)))
       return;
+    std::unique_ptr<llvm::TargetMachine> machine = codegen::createTargetMachine(device);
     llvm::LLVMContext llvmContext;
-    std::unique_ptr<llvm::Module> translated = codegen::translateToLLVM(*module, device, llvmContext);
+    std::unique_ptr<llvm::Module> translated = codegen::translateToLLVM(*module, device, *machine, llvmContext);
     FailureOr<codegen::Object> object = failure();
     if (translated)
-      object = codegen::emitObject(*translated, device);
+      object = codegen::emitObject(*translated, *machine);
     if (failed(object))
       return;
     objects = llvm::cantFail(test::LoadedObjects::load(*object, device));

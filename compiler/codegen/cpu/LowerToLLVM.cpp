@@ -5,7 +5,6 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -14,9 +13,15 @@
 using namespace mlir;
 using namespace freestone;
 
+/// LLVM simplifies regions: they take longest here.
+static GreedyRewriteConfig keepRegions() {
+  return GreedyRewriteConfig().setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+}
+
 namespace {
 
-/// Runs before bf16 and f16 are emulated in f32: rounding to f32 first would round twice.
+/// Runs before bf16 and f16 are emulated in f32: rounding to f32 first would round twice. Folds what emitters left to
+/// fold.
 struct ExpandConversions : PassWrapper<ExpandConversions, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandConversions)
 
@@ -25,7 +30,7 @@ struct ExpandConversions : PassWrapper<ExpandConversions, OperationPass<ModuleOp
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     codegen::populateExpandConversionPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), keepRegions())))
       signalPassFailure();
   }
 };
@@ -45,7 +50,7 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     if (!roundsToBF16)
       codegen::populateExpandBFloat16Patterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), keepRegions())))
       signalPassFailure();
   }
 
@@ -90,12 +95,11 @@ void freestone::codegen::buildLowerToLLVMPipeline(OpPassManager &passes, const D
   passes.addPass(createConvertVectorToLLVMPass());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertMathToLLVMPass());
-  passes.addPass(memref::createExpandStridedMetadataPass());
   passes.addPass(createFinalizeMemRefToLLVMConversionPass());
   passes.addPass(createArithToLLVMConversionPass());
   passes.addPass(createConvertFuncToLLVMPass());
   passes.addPass(createConvertControlFlowToLLVMPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
-  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCanonicalizerPass(keepRegions()));
   passes.addPass(createCSEPass());
 }

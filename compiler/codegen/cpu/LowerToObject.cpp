@@ -80,14 +80,14 @@ LogicalResult freestone::codegen::lowerToLLVM(ModuleOp module, const DeviceDescr
 }
 
 std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp module, const DeviceDescription &device,
+                                                                  llvm::TargetMachine &machine,
                                                                   llvm::LLVMContext &context) {
   std::unique_ptr<llvm::Module> translated =
       translateModuleToLLVMIR(module, context, module.getName().value_or("module"));
-  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(device);
-  if (!translated || !machine)
+  if (!translated)
     return nullptr;
-  translated->setTargetTriple(machine->getTargetTriple());
-  translated->setDataLayout(machine->createDataLayout());
+  translated->setTargetTriple(machine.getTargetTriple());
+  translated->setDataLayout(machine.createDataLayout());
   for (llvm::Function &function : *translated) {
     if (function.isDeclaration())
       continue;
@@ -97,23 +97,20 @@ std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp modul
     function.addFnAttr("no-builtins");
     function.setDoesNotThrow();
   }
-  optimise(*translated, *machine);
+  optimise(*translated, machine);
   for (llvm::Function &function : *translated)
     if (function.hasFnAttribute(alignedLoopsAttribute))
       alignLoops(function);
   return translated;
 }
 
-FailureOr<Object> freestone::codegen::emitObject(llvm::Module &module, const DeviceDescription &device, bool asText) {
-  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(device);
-  if (!machine)
-    return failure();
+FailureOr<Object> freestone::codegen::emitObject(llvm::Module &module, llvm::TargetMachine &machine, bool asText) {
   Object object;
   object.name = module.getName().str();
   llvm::raw_svector_ostream stream(object.bytes);
   llvm::legacy::PassManager passes;
   auto kind = asText ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, kind))
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, kind))
     return failure();
   passes.run(module);
   return object;
@@ -132,6 +129,32 @@ static SmallVector<size_t> orderBySize(ArrayRef<ModuleOp> modules) {
   return order;
 }
 
+namespace {
+
+/// Machines that threads take in turns: to make one takes as long as to compile a short program.
+class TargetMachines {
+public:
+  explicit TargetMachines(const DeviceDescription &device) : device(device) {}
+
+  /// Null where LLVM has no machine for the device.
+  std::unique_ptr<llvm::TargetMachine> take() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return idle.empty() ? createTargetMachine(device) : idle.pop_back_val();
+  }
+
+  void giveBack(std::unique_ptr<llvm::TargetMachine> machine) {
+    std::lock_guard<std::mutex> lock(mutex);
+    idle.push_back(std::move(machine));
+  }
+
+private:
+  const DeviceDescription &device;
+  std::mutex mutex;
+  SmallVector<std::unique_ptr<llvm::TargetMachine>> idle;
+};
+
+} // namespace
+
 FailureOr<std::vector<Object>>
 freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &device,
                                    llvm::function_ref<void(size_t done, size_t total)> report,
@@ -146,14 +169,19 @@ freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &dev
 
   SmallVector<ModuleOp> modules = llvm::to_vector(module.getOps<ModuleOp>());
   std::vector<Object> objects(modules.size());
+  TargetMachines machines(device);
   std::mutex reporting;
   size_t done = 0;
   LogicalResult result = failableParallelForEach(context, orderBySize(modules), [&](size_t number) -> LogicalResult {
+    std::unique_ptr<llvm::TargetMachine> machine = machines.take();
+    if (!machine)
+      return failure();
     llvm::LLVMContext llvmContext;
-    std::unique_ptr<llvm::Module> translated = translateToLLVM(modules[number], device, llvmContext);
+    std::unique_ptr<llvm::Module> translated = translateToLLVM(modules[number], device, *machine, llvmContext);
     if (!translated)
       return failure();
-    FailureOr<Object> object = emitObject(*translated, device);
+    FailureOr<Object> object = emitObject(*translated, *machine);
+    machines.giveBack(std::move(machine));
     if (succeeded(object))
       objects[number] = std::move(*object);
     std::lock_guard<std::mutex> lock(reporting);

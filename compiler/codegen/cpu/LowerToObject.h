@@ -10,6 +10,7 @@
 namespace llvm {
 class LLVMContext;
 class Module;
+class TargetMachine;
 } // namespace llvm
 namespace mlir {
 class OpPassManager;
@@ -35,10 +36,10 @@ llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module, const DeviceDescription &
 /// LLVM IR of a module of the llvm dialect, after the few passes that it needs. `context` belongs to the calling
 /// thread. Null, with a diagnostic, if it can't be translated.
 std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module, const DeviceDescription &device,
-                                              llvm::LLVMContext &context);
+                                              llvm::TargetMachine &machine, llvm::LLVMContext &context);
 
 /// Machine code; assembly text if `asText`.
-mlir::FailureOr<Object> emitObject(llvm::Module &module, const DeviceDescription &device, bool asText = false);
+mlir::FailureOr<Object> emitObject(llvm::Module &module, llvm::TargetMachine &machine, bool asText = false);
 
 /// Lowers every nested module of `module` in place and compiles each to an object, on as many threads as the context
 /// has. The objects and their order, that of the modules, do not depend on the number of threads. `report` receives the
