@@ -5,7 +5,8 @@
 
 namespace freestone::grad {
 
-/// Replaces sums over all steps of what a scan collects by the same sums, where the scan carries them. Returns how many.
+/// Replaces sums over all steps of what a scan collects by the same sums, where the scan carries them. Returns how
+/// many.
 int64_t useCarriedSums(mlir::Block &block);
 
 } // namespace freestone::grad

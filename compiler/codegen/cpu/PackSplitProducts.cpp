@@ -172,11 +172,13 @@ void SplitPacker::packRows() {
             storeParts(square.lower[number], square.upper[number], plus(at, number * stripRow));
         });
       });
-    emission.forRange(constant(0), rows, 1, [&](Value row) {
-      Value place = emission.add(first, row), to = emission.add(strip, emission.multiply(row, constant(stripRow)));
-      forGroups(place, [&](Value group, Value step, bool isWhole) {
+    // Group by group: what a group's rows are stored to, as many lines for each, is contiguous.
+    forGroups(first, [&](Value group, Value step, bool isWhole) {
+      Value to = emission.add(strip, emission.multiply(group, groupElements));
+      emission.forRange(constant(0), rows, 1, [&](Value row) {
+        Value place = emission.add(first, row);
         storeParts(load(points.k, place, step, isWhole), load(points.k, place, plus(step, rowWords), isWhole),
-                   emission.add(to, emission.multiply(group, groupElements)));
+                   emission.add(to, emission.multiply(row, constant(stripRow))));
       });
     });
   });
