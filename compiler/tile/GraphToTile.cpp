@@ -29,8 +29,7 @@ struct ReasonListener : RewriterBase::Listener {
 };
 
 bool staysInTile(Operation *op) {
-  return isa<graph::ReshapeOp, graph::BarrierOp, graph::WeightOp, graph::ConstantOp, graph::MatchShapeOp,
-             graph::CallOp>(op);
+  return isa<graph::ReshapeOp, graph::BarrierOp, graph::WeightOp, graph::ConstantOp, graph::CallOp>(op);
 }
 
 /// A compute that writes a tensor to memory: a splat, or a copy.

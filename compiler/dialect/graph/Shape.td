@@ -112,7 +112,8 @@ def Graph_MatchShapeOp : Graph_TypedOp<"match_shape", [DeclareOpInterfaceMethods
   let summary = "asserts sizes, and binds the symbols among them that are new";
   let description = [{
     A mismatch ends the run with a message that names the value (`label`), the expected and the actual size. A result
-    dimension that is a symbol not bound before is bound here.
+    dimension that is a symbol not bound before is bound here. Compiled programs have it in gradients of branches alone,
+    where sizes of a result are those of the side that is taken, and check nothing.
     ```mlir
     %y = graph.match_shape %x label "mask" : !graph.tensor<[n, k], f32> -> !graph.tensor<[n, 2*m], f32>
     ```

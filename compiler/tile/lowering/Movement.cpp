@@ -47,6 +47,16 @@ struct LowerSlice : OpRewritePattern<graph::SliceOp> {
   }
 };
 
+/// The same elements by other names of sizes: those that a result of a branch has in one of its sides.
+struct LowerMatchShape : OpRewritePattern<graph::MatchShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(graph::MatchShapeOp op, PatternRewriter &rewriter) const override {
+    ComputeBuilder builder(rewriter, op.getLoc(), graph::getShape(op.getResult()));
+    return replaceByCopy(rewriter, op, builder, builder.read(op.getOperand()));
+  }
+};
+
 /// Whether a coordinate, shifted by `low`, falls on an element rather than into the padding between two.
 Value emitIsOnElement(ComputeBody &body, Expr shifted, int64_t spacing) {
   ImplicitLocOpBuilder &b = body.builder;
@@ -126,7 +136,8 @@ struct LowerConcat : OpRewritePattern<graph::ConcatOp> {
 } // namespace
 
 void populateMovementPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerBroadcast, LowerTranspose, LowerSlice, LowerPad, LowerConcat>(patterns.getContext());
+  patterns.add<LowerBroadcast, LowerTranspose, LowerSlice, LowerMatchShape, LowerPad, LowerConcat>(
+      patterns.getContext());
 }
 
 } // namespace freestone::tile
