@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_IMPORT_COUNTING_H
 
 #include "onnx/onnx_pb.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 
@@ -22,6 +23,8 @@ struct Counting {
   bool isSubtracted = false, falls = false, includes = false;
   /// Whether nothing else ends the loop.
   bool isAlone = true;
+  /// What must be false: a branch asks for the count, or for the rest, and this is its other side.
+  llvm::SmallVector<Number, 1> falses;
 };
 
 /// Nothing if the body does not count.

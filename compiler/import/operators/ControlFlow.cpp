@@ -244,6 +244,9 @@ std::optional<Counted> countIterations(Node &node, const onnx::GraphProto &body)
   Expr first = numberOf(node.value(counting->state + 2).tensor);
   Expr last = numberOf(valueOf(node, body, counting->limit));
   std::optional<int64_t> step = knownScalar(valueOf(node, body, counting->step));
+  for (const Counting::Number &number : counting->falses)
+    if (knownScalar(valueOf(node, body, number)) != 0)
+      return std::nullopt;
   if (!first || !last || !step || *step == 0 || (*step < 0) == (counting->falls == counting->isSubtracted))
     return std::nullopt;
   ModelBuilder &builder = node.builder();
