@@ -19,6 +19,7 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopStrengthReduce.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include <mutex>
 
@@ -44,6 +45,27 @@ static void alignLoops(llvm::Function &function) {
   }
 }
 
+/// Strength reduction of loops that compute few addresses, with all loops within. In longer ones it keeps more values
+/// alive than registers hold, and may take longer than all other passes together.
+struct ReduceStrengthOfShortLoops : llvm::PassInfoMixin<ReduceStrengthOfShortLoops> {
+  static constexpr unsigned mostAddresses = 16;
+
+  static bool isShort(const llvm::Loop &loop) {
+    unsigned addresses = 0;
+    for (const llvm::BasicBlock *block : loop.blocks())
+      addresses += llvm::count_if(
+          *block, [](const llvm::Instruction &each) { return llvm::isa<llvm::GetElementPtrInst>(each); });
+    return addresses <= mostAddresses;
+  }
+
+  llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &analyses,
+                              llvm::LoopStandardAnalysisResults &results, llvm::LPMUpdater &updater) {
+    if (!isShort(loop))
+      return llvm::PreservedAnalyses::all();
+    return llvm::LoopStrengthReducePass().run(loop, analyses, results, updater);
+  }
+};
+
 /// Runs the scalar passes that MLIR leaves to LLVM. No vectorizer, unroller or inliner: emitters decide these.
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
@@ -65,6 +87,7 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   loopPasses.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(ReduceStrengthOfShortLoops()));
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
       passes.run(function, functions);
