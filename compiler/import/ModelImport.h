@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_IMPORT_MODELIMPORT_H
 #define FREESTONE_COMPILER_IMPORT_MODELIMPORT_H
 
+#include "compiler/import/GraphImporter.h"
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/import/ModelBuilder.h"
 #include "compiler/import/ModelFile.h"
