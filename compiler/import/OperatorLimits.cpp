@@ -12,7 +12,8 @@ static constexpr OperatorLimit limits[] = {
     {"RandomUniform RandomUniformLike", "low and high must be finite, and low not above high"},
     {"Range", "the length depends on data"},
     {"Loop Scan", "its body gives sequences or optionals, whose number only the run knows"},
-    {"If", "its branches give tensors of different ranks or types, and only the run knows which one it takes"},
+    {"If", "its branches give tensors of different ranks or types, and only the run knows which one it takes: "
+           "unsqueeze or cast one of them"},
     {"Loop", "it never ends"},
     {"Loop", "a loop that never runs collects nothing"},
     {"If Loop SequenceAt SequenceInsert", "nothing limits the sizes of what a sequence holds"},

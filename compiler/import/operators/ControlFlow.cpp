@@ -30,7 +30,8 @@ bool areAlike(graph::TensorType lhs, graph::TensorType rhs) {
 /// A type that both values can be passed as: sizes that differ are new symbols.
 mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs, JoinedSizes &joined) {
   if (!areAlike(lhs, rhs)) {
-    node.refuse("its branches give tensors of different ranks or types, and only the run knows which one it takes");
+    node.refuse("its branches give tensors of different ranks or types, and only the run knows which one it takes: "
+                "unsqueeze or cast one of them");
     return lhs;
   }
   Shape shape;
