@@ -135,3 +135,41 @@ std::optional<SmallVector<Expr>> tile::getColumnEnds(ArrayRef<ComputeOp> compute
   }
   return isOrdered ? std::optional(ends) : std::nullopt;
 }
+
+/// Whether a result depends on the value where comparisons have these results.
+static bool dependsOn(Value result, Value value, const ColumnFacts &facts) {
+  if (result == value)
+    return true;
+  Operation *op = result.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    if (auto known = facts.conditions.find(select.getCondition()); known != facts.conditions.end())
+      return dependsOn(known->second ? select.getTrueValue() : select.getFalseValue(), value, facts);
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, value, facts); });
+}
+
+bool tile::isPieceOfRows(ComputeOp map, unsigned input) {
+  std::optional<SmallVector<Expr>> ends = getColumnEnds(map);
+  SmallVector<Expr> indices = getIndices(map, input), extents = map.getExtents();
+  if (!ends || indices.size() != extents.size() || !map.getFill(input))
+    return false;
+  unsigned column = extents.size() - 1;
+  for (unsigned dim = 0; dim < column; ++dim)
+    if (indices[dim] != getLoopSymbol(map.getContext(), dim) || map.getInputType(input).getShape()[dim] != extents[dim])
+      return false;
+  if (!getShift(indices[column], column))
+    return false;
+  Value argument = map.getInputArgs()[input];
+  Expr begin = Expr::constant(map.getContext(), 0);
+  ends->push_back(extents[column]);
+  for (Expr end : *ends) {
+    ColumnFacts facts = getColumnFacts(map, begin, end);
+    bool isUnread = llvm::none_of(map.getBody()->getTerminator()->getOperands(),
+                                  [&](Value result) { return dependsOn(result, argument, facts); });
+    if (!isUnread && !facts.insideDims.contains({input, column}))
+      return false;
+    begin = end;
+  }
+  return true;
+}

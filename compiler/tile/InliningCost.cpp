@@ -1,7 +1,9 @@
 #include "compiler/tile/InliningCost.h"
 
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/ColumnSegments.h"
 #include "compiler/plan/ConvolutionForm.h"
+#include "compiler/tile/TileMap.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -114,12 +116,29 @@ static bool readsAgainUnpacked(ComputeOp sum, unsigned input) {
                       [&](auto loop) { return !moves[loop.index()] && !loop.value().isConstant(1); });
 }
 
+/// A map that makes a piece of its one reader's rows, such as an operand of Concat. Each segment of these rows has code
+/// of its own, which computes its piece alone, out of bounds too where vectors pass them. A map over the result of a
+/// reduction stays beside that.
+static bool makesPieceOfRows(ComputeOp op, ComputeOp consumer, unsigned input) {
+  constexpr int64_t shortRow = 32;
+  if (!isMap(op) || !isMap(consumer) || op.getInputs().empty() || !op.getReads().empty() ||
+      consumer.getExtents().back().asConstant().value_or(shortRow) < shortRow || !isPieceOfRows(consumer, input))
+    return false;
+  for (unsigned operand = 0; operand < op.getInputs().size(); ++operand)
+    if (std::optional<ProducedTensor> producer = getProducer(op.getInputs()[operand]);
+        producer && producer->op.getNumReductions())
+      return false;
+  return llvm::all_of(*op.getBody(), [](Operation &inner) { return isSpeculatable(&inner); }) &&
+         hasShortSegments(consumer, getBodyCost(op));
+}
+
 bool InliningCost::isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer,
                                 bool settlesCopies) const {
   ComputeOp source = producer.op;
   // Pictures with padding, of which images and channels were exchanged, as for the gradient of a convolution's weight.
   if (consumer.getFill(input))
-    return keepsInnermost(source);
+    return keepsInnermost(source) ||
+           (isReadOnce(consumer, input, producer) && makesPieceOfRows(source, consumer, input));
   if (!source.getReads().empty() && (consumer.getNumReductions() || !source->hasOneUse()))
     return false;
   if (isCopy(source))

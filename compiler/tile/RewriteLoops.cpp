@@ -1,7 +1,9 @@
 #include "compiler/tile/RewriteLoops.h"
 
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/ColumnSegments.h"
 #include "compiler/plan/PositionRanges.h"
+#include "compiler/tile/Scalars.h"
 #include "compiler/tile/TileWindow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -121,11 +123,16 @@ static bool keepsOutside(ArrayRef<Expr> indices, ArrayRef<Expr> from, ArrayRef<E
   });
 }
 
+static bool movesAlong(ArrayRef<Expr> indices, unsigned loop) {
+  return llvm::any_of(indices, [&](Expr index) { return llvm::is_contained(getLoops(index), loop); });
+}
+
 FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsigned input,
                                     const ProducedTensor &producer, const sym::Bounds &sizes) {
   ComputeOp source = producer.op;
   TypedAttr fill = consumer.getFill(input);
-  if (source.getNumReductions() || (fill && !getOrder(source)))
+  bool isPiece = fill && !getOrder(source);
+  if (source.getNumReductions() || (isPiece && !isPieceOfRows(consumer, input)))
     return failure();
   LoopSpace space(consumer.getExtents(), sizes);
   SmallVector<Expr> indices = getIndices(consumer, input);
@@ -143,7 +150,10 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
     for (auto [number, tensor] : llvm::enumerate(source.getInputs())) {
       SmallVector<Expr> composed = llvm::map_to_vector(
           getIndices(source, number), [&](Expr index) { return space.simplify(substituteLoops(index, indices)); });
-      sourceReads.push_back(result.read(tensor, composed, fill ? fill : source.getFill(number)));
+      TypedAttr outside = fill && !isPiece ? fill : source.getFill(number);
+      if (isPiece && !outside && movesAlong(composed, consumer.getNumLoops() - 1))
+        outside = getScalarAttr(source.getInputType(number).getElementType(), 0);
+      sourceReads.push_back(result.read(tensor, composed, outside));
     }
   };
   for (auto [number, tensor] : llvm::enumerate(consumer.getInputs())) {

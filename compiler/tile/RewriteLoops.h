@@ -35,7 +35,7 @@ mlir::Value getReshapeSource(mlir::Value tensor);
 std::optional<llvm::SmallVector<unsigned>> getOrder(ComputeOp copy);
 
 /// The consumer with its operand `input` replaced by the producer's body; the producer must be a map. Reads that are
-/// filled where they leave the operand go through transpositions alone.
+/// filled where they leave the operand go through transpositions, and through maps that make a piece of a map's rows.
 mlir::FailureOr<ComputeOp> inlineProducer(mlir::OpBuilder &builder, ComputeOp consumer, unsigned input,
                                           const ProducedTensor &producer, const sym::Bounds &sizes);
 

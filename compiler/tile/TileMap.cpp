@@ -82,9 +82,14 @@ static int64_t getLanesOfMap(ArrayRef<ComputeOp> computes, const DeviceDescripti
   return areRowsLong ? std::max(common, lanes) : common;
 }
 
+/// Whether rows have few segments, whose code is short.
+static bool areShort(ArrayRef<Expr> ends, int64_t cost) {
+  constexpr int64_t mostEnds = 4, longestCode = 16 * cheapBody;
+  return ends.size() <= mostEnds && cost * int64_t(ends.size()) <= longestCode;
+}
+
 /// Where columns are long enough, and code for every segment is short enough, for vectors without comparisons.
 static SmallVector<Expr> chooseEnds(ArrayRef<ComputeOp> computes, Expr columns, int64_t lanes) {
-  constexpr int64_t mostEnds = 4, longestCode = 16 * cheapBody;
   int64_t cost = 0;
   for (ComputeOp compute : computes) {
     if (compute.getNumReductions())
@@ -94,9 +99,12 @@ static SmallVector<Expr> chooseEnds(ArrayRef<ComputeOp> computes, Expr columns, 
   if (lanes == 1 || columns.asConstant().value_or(2 * lanes) < 2 * lanes)
     return {};
   std::optional<SmallVector<Expr>> ends = getColumnEnds(computes);
-  if (!ends || ends->size() > mostEnds || cost * int64_t(ends->size()) > longestCode)
-    return {};
-  return *ends;
+  return ends && areShort(*ends, cost) ? *ends : SmallVector<Expr>();
+}
+
+bool tile::hasShortSegments(ComputeOp map, int64_t more) {
+  std::optional<SmallVector<Expr>> ends = getColumnEnds(map);
+  return ends && areShort(*ends, getBodyCost(map) + more);
 }
 
 /// The columns of equal parts of a row, in whole vectors, where elements take so long that a part is worth a tile; else

@@ -370,3 +370,36 @@ func.func @factor_alone(%x: !graph.tensor<[n, k], f32>, %v: !graph.tensor<[n], f
   %t = graph.reduce add %d axes [1] : !graph.tensor<[n, k], f32>
   return %t : !graph.tensor<[n], f32>
 }
+
+// -----
+
+// Maps that make pieces of a row are computed by the segment that is their piece. Divisions of integers, which may trap out
+// of bounds, are not; nor are pieces of short rows, which have no segments.
+// CHECK-LABEL: func.func @pieces
+// CHECK-SAME:    inlined = 3 : i64
+// CHECK:         tile.compute [n, 64] {{.*}} fill [0.000000e+00 : f32, unit, 0.000000e+00 : f32]
+// CHECK-NOT:     tile.compute
+// CHECK-LABEL: func.func @quotients
+// CHECK:         tile.compute [n, 32]
+// CHECK:         tile.compute [n, 64]
+// CHECK-LABEL: func.func @short_pieces
+// CHECK:         tile.compute [n, 8]
+// CHECK:         tile.compute [n, 16]
+func.func @pieces(%x: !graph.tensor<[n, 32], f32>, %v: !graph.tensor<[n], f32>, %y: !graph.tensor<[n, 32], f32>)
+    -> !graph.tensor<[n, 64], f32> {
+  %w = graph.broadcast %v dims [0] : !graph.tensor<[n], f32> -> !graph.tensor<[n, 32], f32>
+  %p = graph.binary mul %x, %w : !graph.tensor<[n, 32], f32>
+  %z = graph.concat %p, %y axis 1 : !graph.tensor<[n, 32], f32>, !graph.tensor<[n, 32], f32>
+  %q = graph.unary exp %z : !graph.tensor<[n, 64], f32>
+  return %q : !graph.tensor<[n, 64], f32>
+}
+func.func @quotients(%x: !graph.tensor<[n, 32], i32>, %y: !graph.tensor<[n, 32], i32>) -> !graph.tensor<[n, 64], i32> {
+  %p = graph.binary div %x, %y : !graph.tensor<[n, 32], i32>
+  %z = graph.concat %p, %y axis 1 : !graph.tensor<[n, 32], i32>, !graph.tensor<[n, 32], i32>
+  return %z : !graph.tensor<[n, 64], i32>
+}
+func.func @short_pieces(%x: !graph.tensor<[n, 8], f32>, %y: !graph.tensor<[n, 8], f32>) -> !graph.tensor<[n, 16], f32> {
+  %p = graph.binary mul %x, %y : !graph.tensor<[n, 8], f32>
+  %z = graph.concat %p, %y axis 1 : !graph.tensor<[n, 8], f32>, !graph.tensor<[n, 8], f32>
+  return %z : !graph.tensor<[n, 16], f32>
+}

@@ -57,16 +57,17 @@ Tensor reverseSequence(Node &node) {
   if (x.rank() < 2 || time + batch != 1 || time * batch != 0 || lengths.rank() != 1)
     return node.reject("time and batch must be the first two axes, and the lengths a vector");
   ModelBuilder &builder = node.builder();
-  SmallVector<int64_t> swap = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
-  std::swap(swap[0], swap[1]);
-  Tensor sequences = time == 0 ? transpose(x, swap) : x;
-  if (!sequences)
-    return {};
-  Tensor place = iota(builder, {sequences.dim(0), sequences.dim(1)}, 1, builder.getI64Type());
-  Tensor length = unsqueeze(cast(lengths, builder.getI64Type()), {1});
-  Tensor from = select(place < length, length - 1.0 - place, place);
-  Tensor reversed = gather(sequences, from, 1, /*batchDims=*/1);
-  return time == 0 ? transpose(reversed, swap) : reversed;
+  // Steps of all sequences in one row, so that neither axis moves.
+  Expr steps = x.dim(0) * x.dim(1);
+  Shape flat = {steps};
+  llvm::append_range(flat, x.shape().drop_front(2));
+  mlir::Type i64 = builder.getI64Type();
+  Tensor step = iota(builder, {x.dim(0), x.dim(1)}, time, i64),
+         sequence = iota(builder, {x.dim(0), x.dim(1)}, batch, i64);
+  Tensor length = unsqueeze(cast(lengths, i64), {time});
+  Tensor from = select(step < length, length - 1.0 - step, step);
+  Tensor position = time == 0 ? from * x.dim(1) + sequence : sequence * x.dim(1) + from;
+  return gather(reshape(x, flat), position, 0);
 }
 
 } // namespace
