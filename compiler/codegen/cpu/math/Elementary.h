@@ -7,7 +7,7 @@
 // ULP (tested); NaN, infinities, signed zeros and subnormal results are as of IEEE 754. Coefficients are near-minimax
 // fits in the relative error, computed with 50 digits.
 //
-// The performance-critical functions (exp, log, tanh, erf, asin, acos) compute f32 in f32; the others compute f32 in
+// The performance-critical functions (exp, log, tanh, erf, asin, acos, atan) compute f32 in f32; the others compute f32 in
 // f64 and round once.
 namespace freestone::codegen {
 

@@ -20,6 +20,10 @@ constexpr double atanCoefficients[] = {-0.33333333333333326, 0.1999999999999745,
                                        0.11111111086467873,  -0.09090908082851618, 0.07692281365162743,
                                        -0.06666206202189086, 0.05876820772564594,  -0.052171121210848014,
                                        0.044983021485645376, -0.03335246547200582, 0.01507142675082315};
+// The same for f32, on |t| ≤ 1.
+constexpr double atanFloatCoefficients[] = {-0.3333329909082896,   0.199985483314045,     -0.1426424209137009,
+                                            0.10952187545289903,   -0.084034546905104445, 0.057957658146418364,
+                                            -0.031177902590118643, 0.01091463297113597,   -0.0017936271915089381};
 // (asin(t) - t) / t³ in z = t², on |t| ≤ 1/2.
 constexpr double asinCoefficients[] = {
     0.16666666666666777,  0.07499999999965792,   0.04464285717959386,  0.030381942459784934, 0.022372222205207352,
@@ -79,33 +83,6 @@ Real tan(Real x) {
   return select(x == 0.0, x, value);
 }
 
-Real atan(Real x) {
-  if (!x.isDouble())
-    return atan(x.widened()).narrowed();
-  constexpr double tanEighth = 0.41421356237309504880, tanThreeEighths = 2.41421356237309504880;
-  Real t = abs(x);
-  Mask large = t > tanThreeEighths, middle = t > tanEighth;
-  Real reduced = select(large, x.like(-1) / t, select(middle, (t - 1.0) / (t + 1.0), t));
-  Real base = select(large, x.like(halfPi), select(middle, x.like(halfPi / 2), x.like(0)));
-  Real z = reduced * reduced;
-  Real value = base + fma(reduced * z, polynomial(z, atanCoefficients), reduced);
-  return copySign(value, x);
-}
-
-Real atan2(Real y, Real x) {
-  if (!x.isDouble())
-    return atan2(y.widened(), x.widened()).narrowed();
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  Real ratio = abs(y) / abs(x);
-  Real angle = atan(ratio);
-  angle = select(both(x, x == 0.0, y == 0.0), x.like(0), angle);
-  angle = select(both(x, abs(x) == infinity, abs(y) == infinity), x.like(halfPi / 2), angle);
-  Real sign = copySign(x.like(1), x);
-  angle = select(sign < 0.0, x.like(2 * halfPi) - angle, angle);
-  angle = copySign(angle, y);
-  return select(x == x, select(y == y, angle, y), x);
-}
-
 namespace {
 
 /// asin(t) for 0 ≤ t ≤ 1 is root + tail, or π/2 - 2 (root + tail) where t is large.
@@ -130,6 +107,42 @@ Real fromHalfPi(double quarters, double times, Real root, Real tail) {
 }
 
 } // namespace
+
+/// atan(t) and atan(1/t) are π/2 apart: one division.
+static Real atanOfFloat(Real x) {
+  Real t = abs(x);
+  Mask isLarge = t > 1.0;
+  Real root = select(isLarge, x.like(1) / t, t), square = root * root;
+  Real tail = root * square * polynomial(square, atanFloatCoefficients);
+  return copySign(select(isLarge, fromHalfPi(1, 1, root, tail), root + tail), x);
+}
+
+Real atan(Real x) {
+  if (!x.isDouble())
+    return atanOfFloat(x);
+  constexpr double tanEighth = 0.41421356237309504880, tanThreeEighths = 2.41421356237309504880;
+  Real t = abs(x);
+  Mask large = t > tanThreeEighths, middle = t > tanEighth;
+  Real reduced = select(large, x.like(-1) / t, select(middle, (t - 1.0) / (t + 1.0), t));
+  Real base = select(large, x.like(halfPi), select(middle, x.like(halfPi / 2), x.like(0)));
+  Real z = reduced * reduced;
+  Real value = base + fma(reduced * z, polynomial(z, atanCoefficients), reduced);
+  return copySign(value, x);
+}
+
+Real atan2(Real y, Real x) {
+  if (!x.isDouble())
+    return atan2(y.widened(), x.widened()).narrowed();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Real ratio = abs(y) / abs(x);
+  Real angle = atan(ratio);
+  angle = select(both(x, x == 0.0, y == 0.0), x.like(0), angle);
+  angle = select(both(x, abs(x) == infinity, abs(y) == infinity), x.like(halfPi / 2), angle);
+  Real sign = copySign(x.like(1), x);
+  angle = select(sign < 0.0, x.like(2 * halfPi) - angle, angle);
+  angle = copySign(angle, y);
+  return select(x == x, select(y == y, angle, y), x);
+}
 
 Real asin(Real x) {
   auto [isLarge, root, tail] = reduceArcSine(abs(x));
