@@ -73,6 +73,13 @@ ScalarBody::Step ScalarBody::prepareReal(Operation &op) {
       .Case([&](math::PowFOp) { return two([](double a, double b) { return std::pow(a, b); }); })
       .Case([&](math::Atan2Op) { return two([](double a, double b) { return std::atan2(a, b); }); })
       .Case([&](arith::NegFOp) { return one([](double a) { return -a; }); })
+      .Case([&](math::FmaOp fma) -> Step {
+        return [to = placeOf(fma), a = placeOf(fma.getA()), b = placeOf(fma.getB()),
+                c = placeOf(fma.getC())](Frame &frame) {
+          frame.values[to] = Scalar{.real = std::fma(frame.values[a].real, frame.values[b].real, frame.values[c].real)};
+          return true;
+        };
+      })
       .Case([&](math::AbsFOp) { return one([](double a) { return std::fabs(a); }); })
       .Case([&](math::ExpOp) { return one([](double a) { return std::exp(a); }); })
       .Case([&](math::Exp2Op) { return one([](double a) { return std::exp2(a); }); })

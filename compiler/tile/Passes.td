@@ -270,6 +270,29 @@ def SplitReductions : TilePass<"tile-split-reductions", "::mlir::func::FuncOp"> 
                         "The device: host, x86-64-v3, x86-64-v4, or its description as JSON">];
 }
 
+def RoundProducts : TilePass<"tile-round-products", "::mlir::func::FuncOp"> {
+  let summary = "rounds products instead of quotients";
+  let description = [{
+    Where a quotient by a constant is rounded to few integers, as in QuantizeLinear, two multiplications by the parts of
+    the divisor's reciprocal take its place (Brisebarre, Muller and Raina, Accelerating Correctly Rounded Floating-Point
+    Division when the Divisor Is Known in Advance, IEEE TC 2004): a division takes as long as eight of them. Results are
+    the same: every number near the middle of two of these integers is tried, and if one of them rounds otherwise, the
+    division stays. Counts `rounded_products`.
+    ```mlir
+    %q = arith.divf %x, %scale : f32
+    %r = math.roundeven %q : f32     // between 0 and 255
+    // →
+    %b = …                           // %x between 0 and 255 * scale
+    %l = arith.mulf %b, %low : f32
+    %p = math.fma %b, %high, %l : f32
+    %r = math.roundeven %p : f32
+    ```
+  }];
+  let options = [
+    Option<"enable", "enable", "bool", /*default=*/"true", "whether the pass does anything">
+  ];
+}
+
 def DropBarriers : TilePass<"tile-drop-barriers", "::mlir::func::FuncOp"> {
   let summary = "removes barriers, once no later pass merges computes";
   let description = [{

@@ -54,6 +54,8 @@ OF_SMALL_PICTURES = {"skip-taps", "channel-vectors"}
 OF_NORMS = {"factor-sums", "order-maps", "order-products", "long-rows", "sum-blocks"}
 # test/codegen/integer_products.py and integer_convolutions.py test those of integers.
 OF_INTEGERS = {"pair-products", "integer-products"}
+# test/codegen/rounded_products.py tests that of integers that numbers are rounded to.
+OF_ROUNDING = {"rounded-products"}
 # test/driver/scatters.py tests that of scatters.
 OF_SCATTERS = {"scatters-in-place"}
 # test/tile/choose_tiles_lanes.mlir tests that of elements narrower than those of these models.
@@ -113,7 +115,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_ROW_PARTS | OF_GATES | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_PARTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_SMALL_PICTURES
+    tested |= OF_PRODUCTS | OF_PARTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_SMALL_PICTURES | OF_ROUNDING
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:
