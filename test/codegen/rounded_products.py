@@ -30,38 +30,50 @@ def make_inputs(scale, lowest, highest):
     return np.concatenate([*below, *above, extremes])
 
 
-def check(folder, target, scale, zero, dtype):
+def make_model(cases):
+    """A quantization of an input of its own for each case."""
+    inputs, outputs, constants, nodes = [], [], [], []
+    for number, (scale, zero, dtype, x) in enumerate(cases):
+        inputs.append(f"float[{len(x)}] x{number}")
+        outputs.append(f"{dtype}[{len(x)}] y{number}")
+        constants.append(f"float s{number} = {{{float(scale)!r}}}, {dtype} z{number} = {{{zero}}}")
+        nodes.append(f"y{number} = QuantizeLinear(x{number}, s{number}, z{number})")
+    return onnx.parser.parse_model(f"""<ir_version: 10, opset_import: ["" : 21]>
+        g ({', '.join(inputs)}) => ({', '.join(outputs)}) <{', '.join(constants)}> {{ {' '.join(nodes)} }}""")
+
+
+def quantize(scale, zero, dtype, x):
     info = np.iinfo(dtype)
-    x = make_inputs(scale, info.min - zero, info.max - zero)
-    text = f"""<ir_version: 10, opset_import: ["" : 21]>
-        g (float[{len(x)}] x) => ({np.dtype(dtype).name}[{len(x)}] y)
-        <float s = {{{scale!r}}}, {np.dtype(dtype).name} z = {{{zero}}}> {{ y = QuantizeLinear(x, s, z) }}"""
-    folder.mkdir(parents=True, exist_ok=True)
-    onnx.save(onnx.parser.parse_model(text.replace("np.float32(", "").replace(")}", "}")), folder / "m.onnx")
-    results, counts = [], []
-    for options in ([], ["--disable", "rounded-products"]):
-        counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--target", target, *options)
-        model = freestone_runtime.Model(folder / "m.stone", 1)
-        results.append(model.run({"x": x})[0])
-        model.close()
-        counts.append(counters["rounded_products"])
     with np.errstate(over="ignore", invalid="ignore"):
-        expected = np.clip(np.rint(x / scale) + np.float32(zero), info.min, info.max)
-        expected = np.where(np.isnan(x), 0, expected).astype(dtype)
-    for what, result in zip(("products", "quotients"), results):
+        bounded = np.clip(np.rint(x / scale) + np.float32(zero), info.min, info.max)
+        return np.where(np.isnan(x), 0, bounded).astype(dtype)
+
+
+def check(folder, target, cases, *options):
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(make_model(cases), folder / "m.onnx")
+    counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--target", target, *options)
+    model = freestone_runtime.Model(folder / "m.stone", 1)
+    results = model.run({f"x{number}": case[-1] for number, case in enumerate(cases)})
+    model.close()
+    for case, result in zip(cases, results):
+        expected, x = quantize(*case), case[-1]
         wrong = result != expected
-        assert not wrong.any(), (target, what, scale, zero, dtype, x[wrong][:4], result[wrong][:4], expected[wrong][:4])
-    assert counts[1] == 0, counts
-    return counts[0]
+        assert not wrong.any(), (target, options, case[:3], x[wrong][:4], result[wrong][:4], expected[wrong][:4])
+    return counters["rounded_products"]
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    folder, cases = pathlib.Path(sys.argv[1]), []
+    for scale in SCALES:
+        for dtype, zero in (("uint8", 128), ("int8", 0), ("uint8", 3), ("int8", -7)):
+            info = np.iinfo(dtype)
+            cases.append((scale, zero, dtype, make_inputs(scale, info.min - zero, info.max - zero)))
     for target in distinct("host", "x86-64-v3"):
-        rounded = sum(check(folder / target, target, scale, zero, dtype)
-                      for scale in SCALES for dtype, zero in (("uint8", 128), ("int8", 0), ("uint8", 3)))
+        rounded = check(folder / target, target, cases)
         # Where the bound of a scale is not finite, quotients stay.
-        assert rounded == 3 * (len(SCALES) - 1), (target, rounded)
+        assert rounded == len(cases) * (len(SCALES) - 1) // len(SCALES), (target, rounded)
+        assert check(folder / target, target, cases, "--disable", "rounded-products") == 0
         print(f"{target}: {rounded} quantizations round products")
 
 
