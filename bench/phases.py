@@ -1,8 +1,7 @@
 """What a phase costs: phases.py [--rounds N].
 
 Nanoseconds of a phase and worker where nothing must be waited for: chains of sines over no elements, one a phase, without
-tiles; of an iteration of a loop around one and around sixteen of them, beside as many phases and a hand-over, with which
-iterations begin that wait for each other (`--disable overlap-iterations`: all); and of a hand-over (`freestone-handover`): a phase in which two workers wait for each other, beside a cache line
+tiles; of an iteration of a loop around one and around sixteen of them, beside as many phases; and of a hand-over (`freestone-handover`): a phase in which two workers wait for each other, beside a cache line
 that goes to the other CPU and back.
 """
 
@@ -101,7 +100,7 @@ def main():
         cells = []
         for workers in (1, 2):
             iteration, phases = costs[workers][1 + 2 * number: 3 + 2 * number]
-            cells.append(f"{iteration:.0f} ({phases:.0f} phases: {phases * costs[workers][0] + (workers - 1) * handover:.0f})")
+            cells.append(f"{iteration:.1f} ({phases:.0f} phases: {phases * costs[workers][0]:.1f})")
         print(f"| an iteration around {length} | {cells[0]} | {cells[1]} |")
     return 0
 

@@ -19,16 +19,9 @@ EntryEmitter::State EntryEmitter::emitControl() {
   auto isKind = [&](EntryTable::Kind kind) { return compare(arith::CmpIPredicate::eq, of, constant(kind)); };
   auto trip = [&] { return element(i64, iterations, control(EntryTable::loop)); };
   auto emitEnter = [&]() -> State {
-    store(constant(0), trip());
-    store(base, getBeginOf(control(EntryTable::loop)));
-    Value count = control(EntryTable::waits), waited = emitWaits(next, count);
-    return {element(i64, next, count), waited, base};
-  };
-  auto emitAgain = [&]() -> State {
-    store(add(load(i64, trip()), constant(1)), trip());
-    Value begin = add(base, control(EntryTable::phases));
-    store(begin, getBeginOf(control(EntryTable::loop)));
-    return {rowAt(control(EntryTable::target)), status(0), begin};
+    Value waited = emitWaits(next, control(EntryTable::waits));
+    store(constant(-1), trip());
+    return {rowAt(control(EntryTable::target)), waited, subtract(base, control(EntryTable::phases))};
   };
   auto emitJoin = [&]() -> State {
     emitPublish(add(base, control(EntryTable::published)));
@@ -47,9 +40,9 @@ EntryEmitter::State EntryEmitter::emitControl() {
   return ifElse(
       isKind(EntryTable::test), [&] { return emitTest(); },
       [&] {
-        return ifElse(isKind(EntryTable::again), emitAgain, [&] {
-          return ifElse(isKind(EntryTable::enter), emitEnter,
-                        [&] { return ifElse(isKind(EntryTable::fork), [&] { return emitFork(); }, emitJoinOrTurn); });
+        return ifElse(isKind(EntryTable::enter), emitEnter, [&] {
+          return ifElse(
+              isKind(EntryTable::fork), [&] { return emitFork(); }, emitJoinOrTurn);
         });
       });
 }
@@ -63,14 +56,17 @@ Value EntryEmitter::holds(Value condition) {
   });
 }
 
-/// Goes on with an iteration or behind the loop: there, the last iteration counts as the only one. Without any, the
-/// loop's last phase counts as finished.
+/// Counts on, and goes on with an iteration or behind the loop: there, the last iteration counts as the only one, and
+/// the loop's last phase as finished, without any iteration too.
 EntryEmitter::State EntryEmitter::emitTest() {
+  Value counter = element(i64, iterations, control(EntryTable::loop)), trip = add(load(i64, counter), constant(1));
+  store(trip, counter);
+  Value last = base, begin = add(base, control(EntryTable::phases));
+  store(begin, getBeginOf(control(EntryTable::loop)));
   Value waited = emitWaitAgain(control(EntryTable::awaited), control(EntryTable::loop), control(EntryTable::phases));
   return ifElse(
       isZero(waited),
       [&]() -> State {
-        Value trip = load(i64, element(i64, iterations, control(EntryTable::loop)));
         Value yes = arith::ConstantIntOp::create(builder, location, 1, 1);
         Value rows = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns));
         Value viewCount = control(EntryTable::viewCount), trips = control(EntryTable::trips);
@@ -80,20 +76,21 @@ EntryEmitter::State EntryEmitter::emitTest() {
           return compare(arith::CmpIPredicate::slt, trip, most);
         });
         Value goesOn = ifThen(isWithin, isWithin, [&] { return holds(control(EntryTable::condition)); });
-        Value words = arith::MulIOp::create(builder, location, viewCount, constant(EntryTable::viewColumns));
-        Value next = arith::SelectOp::create(builder, location, goesOn, element(i64, rows, words),
-                                             rowAt(control(EntryTable::target)));
-        Value isFirst = isZero(trip), isLeft = arith::XOrIOp::create(builder, location, goesOn, yes);
-        scf::IfOp::create(builder, location, arith::AndIOp::create(builder, location, isFirst, isLeft),
-                          [&](OpBuilder &, Location) {
-                            emitPublish(add(base, control(EntryTable::published)));
-                            scf::YieldOp::create(builder, location);
-                          });
-        Value left = arith::SelectOp::create(builder, location, isFirst, base,
-                                             subtract(base, control(EntryTable::phases)));
-        return {next, waited, arith::SelectOp::create(builder, location, goesOn, base, left)};
+        return ifElse(
+            goesOn,
+            [&]() -> State {
+              return {rowAt(control(EntryTable::target)), waited, begin};
+            },
+            [&]() -> State {
+              Value left = arith::SelectOp::create(builder, location, isZero(trip), begin, last);
+              emitPublish(add(left, control(EntryTable::published)));
+              Value words = arith::MulIOp::create(builder, location, viewCount, constant(EntryTable::viewColumns));
+              return {element(i64, rows, words), waited, left};
+            });
       },
-      [&]() -> State { return {row, waited, base}; });
+      [&]() -> State {
+        return {row, waited, begin};
+      });
 }
 
 EntryEmitter::State EntryEmitter::emitFork() {
@@ -117,9 +114,8 @@ void EntryEmitter::emitViews(Value rows, Value count, Value trip) {
     Value view = element(
         i64, rows, arith::MulIOp::create(builder, location, index, constant(EntryTable::viewColumns)).getResult());
     auto word = [&](EntryTable::ViewColumn of) { return load(i64, element(i64, view, static_cast<int32_t>(of))); };
-    Value slice = add(trip, word(EntryTable::viewShift)), rotation = word(EntryTable::viewRotation);
-    slice = ifThen(compare(arith::CmpIPredicate::ne, rotation, constant(0)), slice,
-                   [&]() -> Value { return arith::RemUIOp::create(builder, location, slice, rotation); });
+    Value slice =
+        arith::AndIOp::create(builder, location, add(trip, word(EntryTable::viewShift)), word(EntryTable::viewMask));
     Value offset = arith::MulIOp::create(builder, location, slice, load(i64, sizes, word(EntryTable::viewStep)));
     Value slot = element(pointer, views, word(EntryTable::viewIndex));
     store(element(builder.getI8Type(), memoryOf(word(EntryTable::viewSource)), offset), slot);

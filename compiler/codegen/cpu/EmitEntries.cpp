@@ -175,21 +175,23 @@ void EntryEmitter::emitPublish(Value number) {
 EntryEmitter::State EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
   auto emitRowOfSpace = [&]() -> State {
     Value failed = emitSpace(bind);
-    Value arguments = column(EntryTable::waitCount);
-    for (EntryTable::Column count : {EntryTable::bufferCount, EntryTable::sizeCount, EntryTable::siteCount})
-      arguments = add(arguments, column(count));
-    return {element(i64, row, add(arguments, constant(EntryTable::columns))), failed, base};
+    return {element(i64, row, column(EntryTable::next)), failed, base};
   };
   if (!table.hasControl())
     return emitRowOfSpace();
-  return ifElse(isZero(column(EntryTable::kind)), emitRowOfSpace, [&] { return emitControl(); });
+  Value isControl = compare(arith::CmpIPredicate::ugt, column(EntryTable::kind), constant(EntryTable::meeting));
+  return ifElse(
+      unlikely(isControl), [&] { return emitControl(); }, emitRowOfSpace);
 }
 
 /// Waits, computes this worker's share of the tiles, publishes. Returns 0, or 1 + the phase when the run has failed.
 Value EntryEmitter::emitSpace(LLVM::LLVMFuncOp bind) {
-  Value waited = emitWaitsOfPhase();
-  Value failed = ifThen(isZero(waited), waited, [&] {
-    Value failed = emitRebind(bind, table.hasClaims() ? emitClaims() : emitShare());
+  Value isMeeting =
+      unlikely(compare(arith::CmpIPredicate::eq, column(EntryTable::kind), constant(EntryTable::meeting)));
+  Value waited = ifThen(isMeeting, status(0), [&] { return emitWaitsOfPhase(); });
+  Value failed = ifThen(isZero(waited), waited, [&] { return table.hasClaims() ? emitClaims() : emitShare(); });
+  return ifThen(isMeeting, status(0), [&] {
+    failed = emitRebind(bind, failed);
     Value number = column(EntryTable::publishAs);
     Value isPublished = compare(arith::CmpIPredicate::ne, number, constant(0));
     Value publishes = arith::AndIOp::create(builder, location, isPublished, isZero(failed));
@@ -197,10 +199,9 @@ Value EntryEmitter::emitSpace(LLVM::LLVMFuncOp bind) {
       emitPublish(add(base, number));
       scf::YieldOp::create(builder, location);
     });
-    return failed;
+    Value place = arith::TruncIOp::create(builder, location, i32, add(column(EntryTable::phaseIndex), constant(1)));
+    return arith::SelectOp::create(builder, location, isZero(failed), failed, place).getResult();
   });
-  Value place = arith::TruncIOp::create(builder, location, i32, add(column(EntryTable::phaseIndex), constant(1)));
-  return arith::SelectOp::create(builder, location, isZero(failed), failed, place);
 }
 
 /// Computes the tiles that were dealt to this worker.
@@ -208,7 +209,7 @@ Value EntryEmitter::emitShare() {
   Value share =
       add(arith::MulIOp::create(builder, location, column(EntryTable::deal), add(workers, constant(1))), worker);
   Value begin = load(i64, deals, share), end = load(i64, deals, add(share, constant(1)));
-  Value isAny = compare(arith::CmpIPredicate::slt, begin, end);
+  Value isAny = unlikely(compare(arith::CmpIPredicate::slt, begin, end));
   return ifThen(isAny, status(0), [&] {
     Value called = emitCall(begin, end);
     emitTrace(begin, end);

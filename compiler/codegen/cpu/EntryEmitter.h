@@ -62,6 +62,12 @@ private:
     mlir::Value zero = mlir::arith::ConstantOp::create(builder, location, builder.getZeroAttr(value.getType()));
     return compare(mlir::arith::CmpIPredicate::eq, value, zero);
   }
+  /// A condition whose other side needs no taken branch. A processor predicts the end of an iteration by the branches
+  /// taken before, of which it remembers some fifty.
+  mlir::Value unlikely(mlir::Value condition) {
+    mlir::Value no = mlir::arith::ConstantIntOp::create(builder, location, 0, 1);
+    return mlir::LLVM::ExpectOp::create(builder, location, condition, no);
+  }
   mlir::Value subtract(mlir::Value lhs, mlir::Value rhs) {
     return mlir::arith::SubIOp::create(builder, location, lhs, rhs);
   }

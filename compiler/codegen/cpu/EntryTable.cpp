@@ -26,6 +26,8 @@ EntryTable::EntryTable(ProgramOp program, const SizeSlots &slots)
     awaitedPhases.set(phase);
   if (!phases.empty())
     awaitedPhases.set(phases.size() - 1);
+  for (int64_t phase : publishedBehind)
+    awaitedPhases.reset(phase);
   for (ViewOp view : views)
     if (!view.getLoop())
       addView(view, fixedViews);
@@ -43,8 +45,24 @@ void EntryTable::awaitAll(ArrayRef<int64_t> phases) {
     awaitedPhases.set(phase);
 }
 
+/// Whether workers wait for each other in its iterations, or between them.
+static bool hasWaits(LoopOp loop) {
+  WalkResult found = loop.walk([&](Operation *op) {
+    bool waits = false;
+    if (auto phase = dyn_cast<PhaseOp>(op))
+      waits = !phase.getAllAfter().empty() || !phase.getAwaitedTiles().empty() || !phase.getAwaitedWindows().empty() ||
+              !phase.getAwaitedAgain().empty() || !phase.getWindowsAgain().empty();
+    else if (auto branch = dyn_cast<BranchOp>(op))
+      waits = !branch.getAllAfter().empty();
+    else if (auto inner = dyn_cast<LoopOp>(op))
+      waits = !inner.getAwaitedAgain().empty() || (inner != loop && !inner.getAwaited().empty());
+    return waits ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
 /// A number without waiters need not be published: the next one implies it. Numbers that come with further iterations
-/// may lie between others: that of the last phase of each is published.
+/// may lie between others: that of the last phase of each is published, but behind the loop where nobody waits within.
 void EntryTable::findAwaited() {
   llvm::DenseMap<Operation *, int64_t> numbers;
   for (PhaseOp phase : program.getPhases())
@@ -62,8 +80,13 @@ void EntryTable::findAwaited() {
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
       awaitAll(loop.getAwaited());
       awaitAll(loop.getAwaitedAgain());
-      if (SmallVector<PhaseOp, 8> phases = loop.getPhases(); !phases.empty())
-        awaitAll(numbers.lookup(phases.back()));
+      if (SmallVector<PhaseOp, 8> phases = loop.getPhases(); !phases.empty()) {
+        int64_t last = numbers.lookup(phases.back());
+        if (hasWaits(loop))
+          awaitAll(last);
+        else
+          publishedBehind.push_back(last);
+      }
     }
   });
 }
@@ -87,7 +110,8 @@ void EntryTable::addView(ViewOp view, SmallVectorImpl<int64_t> &to) {
   row[viewSource] = bufferIndex.lookup(view.getSource());
   row[viewStep] = slots.of(view.getStep().getExpr());
   row[viewShift] = view.getShift();
-  row[viewRotation] = view.getRotate();
+  int64_t rotation = view.getRotate();
+  row[viewMask] = rotation - 1; // all bits without a rotation
   llvm::append_range(to, row);
 }
 
@@ -104,23 +128,24 @@ size_t EntryTable::addControl(Kind of, int64_t loops, ArrayRef<int64_t> awaits) 
 }
 
 void EntryTable::addLoop(LoopOp op, int64_t loops) {
-  addControl(enter, loops, op.getAwaited());
-  size_t begin = addControl(test, loops);
-  for (int64_t phase : op.getAwaitedAgain())
-    words[begin + awaited] = std::max(words[begin + awaited], phase + 1);
-  words[begin + phases] = op.getPhases().size();
-  words[begin + published] = nextPhase + words[begin + phases];
-  if (std::optional<sym::ExprAttr> count = op.getTrips())
-    words[begin + trips] = slots.of(count->getExpr()) + 1;
-  if (Value read = op.getCondition())
-    words[begin + condition] = bufferIndex.lookup(read) + 1;
-  size_t count = addViews([&](ViewOp view) { return view.getLoop() == op.getNumber(); });
-  words[begin + viewCount] = count;
+  size_t begin = addControl(enter, loops, op.getAwaited());
+  int64_t numPhases = op.getPhases().size(), last = nextPhase + numPhases;
+  words[begin + phases] = numPhases;
+  size_t body = words.size();
   addBlock(op.getBody().front(), loops + 1);
-  size_t end = addControl(again, loops);
-  words[end + phases] = op.getPhases().size();
-  words[end + target] = begin;
-  words[begin + target] = words.size();
+  size_t end = addControl(test, loops);
+  words[begin + target] = end;
+  words[end + target] = body;
+  for (int64_t phase : op.getAwaitedAgain())
+    words[end + awaited] = std::max(words[end + awaited], phase + 1);
+  words[end + phases] = numPhases;
+  words[end + published] = last;
+  if (std::optional<sym::ExprAttr> count = op.getTrips())
+    words[end + trips] = slots.of(count->getExpr()) + 1;
+  if (Value read = op.getCondition())
+    words[end + condition] = bufferIndex.lookup(read) + 1;
+  size_t count = addViews([&](ViewOp view) { return view.getLoop() == op.getNumber(); });
+  words[end + viewCount] = count;
 }
 
 /// Returns their number.
@@ -201,12 +226,17 @@ void EntryTable::addPhase(PhaseOp phase, int64_t loops) {
     words[last + bindsBuffer] = symbol.getTensor();
     words[last + bindsLower] = symbol.getLower();
   }
+  if (words[first + waitCount] || words[first + awaitedAgain])
+    words[first + kind] = meeting;
+  if (words[last + publishAs] || words[last + bindsSlot])
+    words[last + kind] = meeting;
 }
 
 void EntryTable::addRow(SpaceOp space, ArrayRef<int64_t> waits) {
   int64_t row[columns] = {};
   // The runtime takes the operands of services from the descriptor, which lists the calls in the order of the program.
   if (space.getService()) {
+    row[kind] = meeting;
     row[callee] = ~serviceCalls++;
   } else {
     auto [known, isNew] = programIndex.try_emplace(space.getProgram(), programs.size());
@@ -220,6 +250,7 @@ void EntryTable::addRow(SpaceOp space, ArrayRef<int64_t> waits) {
   row[bufferCount] = space->getNumOperands();
   row[sizeCount] = space.getSizes().size();
   row[siteCount] = space.getSites().size();
+  row[next] = columns + row[waitCount] + row[bufferCount] + row[sizeCount] + row[siteCount];
   llvm::append_range(words, row);
   llvm::append_range(words, waits);
   for (Value operand : space->getOperands())

@@ -9,21 +9,22 @@ namespace freestone::codegen {
 
 /// The table that the `run` of an entry executes, row by row. After the columns of a space come the phases that it
 /// waits for, the indices of its buffers, the slots of its sizes, and its sites. Loops and branches have rows that tell
-/// the next one; the phases that a loop or branch waits for come after their columns. Indices of views come after those
-/// of buffers.
+/// the next one; the phases that a loop or branch waits for come after their columns. A loop's test comes behind its
+/// body, so that an iteration passes one row beside those of its phases. Indices of views come after those of buffers.
 class EntryTable {
 public:
   enum Kind : int64_t {
-    space,
-    enter, ///< begins a loop
-    test,  ///< begins an iteration, or leaves the loop; after its columns come the loop's views
-    again, ///< ends an iteration
-    fork,  ///< goes on with the next row, or with another one if its condition is false
-    join,  ///< ends a side of a branch
-    turn   ///< takes a turn; after its columns come the views that follow it
+    space,   ///< computes a share of tiles and goes on
+    meeting, ///< a space that waits, or has something to tell: publishes, binds a size, calls a service
+    test,    ///< begins an iteration, or leaves the loop; after its columns come the loop's views
+    enter,   ///< goes to a loop's test, which counts on: to the first iteration from the one before
+    fork,    ///< goes on with the next row, or with another one if its condition is false
+    join,    ///< ends a side of a branch
+    turn     ///< takes a turn; after its columns come the views that follow it
   };
   enum Column : int64_t {
     kind,
+    next, ///< the words of the row, behind which the next one begins
     phaseIndex,
     waitCount,
     againCount, ///< of the waits: the last ones are windows of the iteration before
@@ -47,16 +48,16 @@ public:
   enum ControlColumn : int64_t {
     loop = 1,  ///< the loops around it; turn: the index of its counter, behind those of loops
     awaited,   ///< test: 1 + the phase that all workers must have finished in the iteration before; 0: none
-    published, ///< join, test: 1 + the last phase of the branch or loop
+    published, ///< join, test: 1 + the last phase of the branch or loop, published on leaving
     phases,    ///< of an iteration
     trips,     ///< 1 + the slot of the number of iterations; 0: unlimited
     condition, ///< 1 + the index of the buffer; 0: none
-    target,    ///< the row behind the loop; of the test; of the other side; behind the branch
+    target,    ///< the first row of the body; of the test; of the other side; behind the branch
     viewCount,
     waits, ///< enter, fork: the number of phases that it waits for
     controlColumns
   };
-  enum ViewColumn : int64_t { viewIndex, viewSource, viewStep, viewShift, viewRotation, viewColumns };
+  enum ViewColumn : int64_t { viewIndex, viewSource, viewStep, viewShift, viewMask, viewColumns };
 
   EntryTable(task::ProgramOp program, const task::SizeSlots &slots);
 
@@ -108,6 +109,8 @@ private:
   /// The indices of turns, by their numbers.
   llvm::DenseMap<int64_t, int64_t> turns;
   llvm::SmallBitVector awaitedPhases;
+  /// Last phases of loops, which their tests publish on leaving.
+  llvm::SmallVector<int64_t> publishedBehind;
   int64_t numBuffers = 0, depth = 0, forks = 0, nextPhase = 0, numWindows = 0;
   int64_t claims = 0, serviceCalls = 0, mostBuffers = 1, mostSizes = 1;
 };
