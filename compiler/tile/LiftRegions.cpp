@@ -269,6 +269,21 @@ DenseI64ArrayAttr Lifter::leaveOutStates(graph::ScanOp op, ArrayRef<int64_t> col
   return DenseI64ArrayAttr::get(op.getContext(), numbers);
 }
 
+/// Lets a scan no longer go along tensors whose slices the body does not read, such as the numbers of iterations.
+static void leaveOutUnread(graph::ScanOp op) {
+  Block &block = op.getBody().front();
+  for (size_t index = op.getScanned().size(); index-- > 0;) {
+    size_t argument = op.getCarried().size() + index;
+    if (!block.getArgument(argument).use_empty())
+      continue;
+    block.eraseArgument(argument);
+    Operation *whole = op.getScanned()[index].getDefiningOp();
+    op.getScannedMutable().erase(index);
+    if (whole && !isa<LoopOp, BranchOp>(whole) && isOpTriviallyDead(whole))
+      whole->erase();
+  }
+}
+
 LogicalResult Lifter::lift(graph::ScanOp op) {
   size_t states = op.getCarried().size();
   Block &block = op.getBody().front();
@@ -281,6 +296,7 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
   DenseI64ArrayAttr collectedBefore = leaveOutStates(op, collectedAs);
   SmallVector<Value> captured = captureOnly(op->getRegions());
   Expr trips = graph::getShape(op.getScanned().front())[0];
+  leaveOutUnread(op);
   SmallVector<int64_t> turned = takeReversed(op);
   OpBuilder builder(op);
   auto loop = LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(),

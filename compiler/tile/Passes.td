@@ -38,7 +38,8 @@ def LiftRegions : TilePass<"tile-lift-regions", "::mlir::ModuleOp"> {
     an iteration or a side of a branch determines are bound by opaques that copy a scalar: the number of the iteration,
     or a size that is carried or returned. Those without a limit have no `bound`. What is carried and
     becomes longer at its end is appended to where it lies (`appendCarried`; not with `append=false`). What is reversed
-    for a scan is gone along from its last slice instead: `tile.reversed` on the loop numbers these tensors. What a scan
+    for a scan is gone along from its last slice instead: `tile.reversed` on the loop numbers these tensors. What a
+    scan's body does not read, such as the numbers of iterations, is left out. What a scan
     collects of carried values as its steps find them lies beside the next ones, and is returned by no step. Counts
     `bodies`, `appended`, `reversed` and `kept_states`.
     ```mlir

@@ -322,3 +322,20 @@ func.func @compared(%x: !graph.tensor<[t, n], f32>, %y: !graph.tensor<[n], f32>,
   } -> !graph.tensor<[t, n], f32>
   return %all : !graph.tensor<[t, n], f32>
 }
+
+// -----
+
+// What a body does not read is not gone along, and not made: here, the numbers of iterations.
+// CHECK-LABEL: func.func @unread
+// CHECK-NOT:     graph.iota
+// CHECK:         tile.loop @unread_body trips t carry(%arg0) as [-1] over(%arg1) :
+// CHECK:       func.func private @unread_body(%{{.*}}: !graph.tensor<[8], f32> {{.*}}, %{{.*}}: !graph.tensor<[8], f32>)
+func.func @unread(%h: !graph.tensor<[8], f32>, %x: !graph.tensor<[t, 8], f32>) -> !graph.tensor<[8], f32> {
+  %numbers = graph.iota 0 : <[t], i64>
+  %last = graph.scan carry %h : !graph.tensor<[8], f32> over %numbers, %x : !graph.tensor<[t], i64>, !graph.tensor<[t, 8], f32> {
+  ^bb0(%state: !graph.tensor<[8], f32>, %number: !graph.tensor<[], i64>, %slice: !graph.tensor<[8], f32>):
+    %next = graph.binary mul %state, %slice : !graph.tensor<[8], f32>
+    graph.yield %next : !graph.tensor<[8], f32>
+  } -> !graph.tensor<[8], f32>
+  return %last : !graph.tensor<[8], f32>
+}
