@@ -4,7 +4,8 @@ Networks of cells as in Inception, NASNet and ResNeXt (branches apart), eight sm
 The size of the batch is a symbol. All engines run in one process in turns, and so does Freestone with `--disable schedule`
 and `--switch-off deals` (*plain*): operators in the model's order, each dealt evenly; and with `--switch-off company`
 (*split*): each dealt as if it were alone. The figure is the minimum of all runs: CPU time for one thread, wall time for
-more. Results are compared first.
+more. Results are compared first. *Kept* counts the deals that have other workers for company's sake: without any, *split*
+is the same run once more, and what differs from it is the machine.
 """
 
 import argparse
@@ -120,6 +121,16 @@ def prepare_without(model, feeds, threads, folder, switched_off, *disabled):
     return loaded.run_bound, loaded.run(feeds)
 
 
+def count_kept(model, feeds, threads, folder):
+    artifact = folder / "kept.stone"
+    freestone_runtime.compile_model(model, artifact)
+    loaded = freestone_runtime.Model(artifact, threads)
+    loaded.run(feeds)
+    counters = loaded.counters()
+    loaded.close()
+    return max(counters.kept_whole, counters.kept_near)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=2)
@@ -127,8 +138,8 @@ def main():
     parser.add_argument("--engines", default=",".join(peers.ALL))
     arguments = parser.parse_args()
     names = arguments.engines.split(",")
-    print("| | batch | " + " | ".join([names[0], "plain", "split", *names[1:]]) + " | of plain | of split | of the best peer's |")
-    print("|---" * (len(names) + 7) + "|")
+    print("| | batch | " + " | ".join([names[0], "plain", "split", *names[1:]]) + " | of plain | of split | kept | of the best peer's |")
+    print("|---" * (len(names) + 8) + "|")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"
         for name, (make, shape, batches) in CASES.items():
@@ -147,8 +158,9 @@ def main():
                 best = race({engine: run for engine, (run, _) in prepared.items()}, clock, 3)
                 others = [best[engine] for engine in names[1:]]
                 figures = " | ".join(f"{best[engine]:.3f}" for engine in [names[0], "plain", "split", *names[1:]])
+                kept = count_kept(path, feeds, arguments.threads, path.parent)
                 ratio = f"{best['freestone'] / min(others):.2f}" if others else ""
-                print(f"| {name} | {batch} | {figures} | {best['freestone'] / best['plain']:.2f} | {best['freestone'] / best['split']:.2f} | {ratio} |", flush=True)
+                print(f"| {name} | {batch} | {figures} | {best['freestone'] / best['plain']:.2f} | {best['freestone'] / best['split']:.2f} | {kept} | {ratio} |", flush=True)
 
 
 if __name__ == "__main__":
