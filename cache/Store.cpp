@@ -146,11 +146,13 @@ void Store::publish(const Request &request, const std::string &key, const std::s
   count("kept");
 }
 
-std::optional<std::string> Store::find(Kind kind, const Ingredients &ingredients) {
+std::optional<std::string> Store::find(Kind kind, const Ingredients &ingredients, std::string *about) {
   if (!opened)
     return std::nullopt;
   Claim claim;
   countLookUp(kind, read(kind, ingredients.key(), claim));
+  if (about)
+    *about = std::move(claim.about);
   return std::move(claim.payload);
 }
 

@@ -59,8 +59,8 @@ public:
   /// nothing.
   Claim claim(Kind kind, const Ingredients &ingredients);
 
-  /// For small entries that are quickly made: without waiting for other makers.
-  std::optional<std::string> find(Kind kind, const Ingredients &ingredients);
+  /// For small entries that are quickly made: without waiting for other makers. `about` gets the maker's text.
+  std::optional<std::string> find(Kind kind, const Ingredients &ingredients, std::string *about = nullptr);
   void keep(Kind kind, const Ingredients &ingredients, std::string_view payload, const std::string &about);
 
   /// Null if the cache is off or unusable.

@@ -86,8 +86,12 @@ FailureOr<std::vector<codegen::Object>> ProgramCache::lower(ModuleOp code, const
   // Entry points come after all programs, whose names they refer to.
   for (auto [index, module] : llvm::enumerate(modules)) {
     cache::Ingredients ingredients = nameProgram(code, module, common);
-    if (std::optional<std::string> bytes = store.find(cache::Kind::Program, ingredients)) {
-      objects[index] = {module.getName().value_or("").str(), llvm::SmallVector<char, 0>(bytes->begin(), bytes->end())};
+    std::string about;
+    codegen::Object &object = objects[index];
+    std::optional<std::string> bytes = store.find(cache::Kind::Program, ingredients, &about);
+    if (bytes && !StringRef(about).getAsInteger(10, object.unreducedLoops)) {
+      object.name = module.getName().value_or("").str();
+      object.bytes.assign(bytes->begin(), bytes->end());
     } else {
       missing.emplace_back(index, std::move(ingredients));
       module->moveBefore(rest->getBody(), rest->getBody()->end());
@@ -101,7 +105,8 @@ FailureOr<std::vector<codegen::Object>> ProgramCache::lower(ModuleOp code, const
   if (failed(made))
     return failure();
   for (auto &&[place, object] : llvm::zip_equal(missing, *made)) {
-    store.keep(cache::Kind::Program, place.second, StringRef(object.bytes.data(), object.bytes.size()), "");
+    store.keep(cache::Kind::Program, place.second, StringRef(object.bytes.data(), object.bytes.size()),
+               std::to_string(object.unreducedLoops));
     objects[place.first] = std::move(object);
   }
   return objects;

@@ -78,8 +78,9 @@ struct Switches {
   bool reuseMemory = true;
   bool narrowWaits = true;
   bool claimPhases = true;
+  bool reduceShortLoops = true;
 
-  /// At level 0 only optimizations that reduce the number of programs are on.
+  /// At level 0 only optimizations that reduce the number of programs, or the time that one takes to compile, are on.
   static constexpr Switches forLevel(int level) {
     Switches switches;
     if (level == 0)
@@ -241,6 +242,9 @@ inline constexpr SwitchInfo switchTable[] = {
      "workers wait for those alone that made the rows or images that they read"},
     {"claimed", &Switches::claimPhases, "claimed", "on a busy machine workers take tiles that others have not begun"},
     {"reuse-memory", &Switches::reuseMemory, "reused", "intermediates take the bytes of those that are done"},
+    {"reduce-short-loops", &Switches::reduceShortLoops, "unreduced_loops",
+     "strength is reduced in short loops alone: in long ones it keeps more values alive than registers hold, and takes "
+     "long to compile"},
 };
 
 } // namespace freestone::driver

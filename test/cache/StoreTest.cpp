@@ -52,7 +52,9 @@ TEST(Store, KeepsSmallThings) {
   Store store(folder.settings());
   EXPECT_FALSE(store.find(Kind::Program, ingredients));
   store.keep(Kind::Program, ingredients, std::string_view("\0\1", 2), "of p");
-  EXPECT_EQ(store.find(Kind::Program, ingredients), std::string("\0\1", 2));
+  std::string about;
+  EXPECT_EQ(store.find(Kind::Program, ingredients, &about), std::string("\0\1", 2));
+  EXPECT_EQ(about, "of p");
   EXPECT_EQ(store.counters().at("program_hits"), 1u);
   EXPECT_EQ(store.counters().at("program_misses"), 1u);
   EXPECT_FALSE(store.find(Kind::Text, ingredients)) << "kinds have names of their own";

@@ -78,7 +78,9 @@ public:
       return;
     std::unique_ptr<llvm::TargetMachine> machine = codegen::createTargetMachine(device);
     llvm::LLVMContext llvmContext;
-    std::unique_ptr<llvm::Module> translated = codegen::translateToLLVM(*module, device, *machine, llvmContext);
+    int64_t unreducedLoops = 0;
+    std::unique_ptr<llvm::Module> translated =
+        codegen::translateToLLVM(*module, device, *machine, llvmContext, unreducedLoops);
     FailureOr<codegen::Object> object = failure();
     if (translated)
       object = codegen::emitObject(*translated, *machine);

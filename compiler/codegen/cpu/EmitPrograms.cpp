@@ -1,6 +1,8 @@
 #include "compiler/codegen/cpu/EmitTree.h"
+#include "compiler/codegen/cpu/LowerToObject.h"
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/plan/Plans.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace freestone::codegen {
 #define GEN_PASS_DEF_EMITPROGRAMS
@@ -28,6 +30,16 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
       program.erase();
     }
     kernels.emit(getOperation());
+    if (!reduceShortLoops)
+      getOperation().walk(reduceAllLoops);
+  }
+
+  static void reduceAllLoops(FunctionOpInterface function) {
+    SmallVector<Attribute> attributes;
+    if (auto already = function->getAttrOfType<ArrayAttr>("passthrough"))
+      llvm::append_range(attributes, already);
+    attributes.push_back(StringAttr::get(function.getContext(), codegen::allLoopsAttribute));
+    function->setAttr("passthrough", ArrayAttr::get(function.getContext(), attributes));
   }
 };
 

@@ -12,10 +12,13 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/IR/PassManager.h"
+#include "llvm/Pass.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
@@ -46,10 +49,14 @@ static void alignLoops(llvm::Function &function) {
   }
 }
 
+namespace {
+
 /// Strength reduction of loops that compute few addresses, with all loops within. In longer ones it keeps more values
 /// alive than registers hold, and may take longer than all other passes together.
 struct ReduceStrengthOfShortLoops : llvm::PassInfoMixin<ReduceStrengthOfShortLoops> {
   static constexpr unsigned mostAddresses = 16;
+
+  explicit ReduceStrengthOfShortLoops(int64_t &unreduced) : unreduced(unreduced) {}
 
   static bool isShort(const llvm::Loop &loop) {
     unsigned addresses = 0;
@@ -61,14 +68,32 @@ struct ReduceStrengthOfShortLoops : llvm::PassInfoMixin<ReduceStrengthOfShortLoo
 
   llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &analyses,
                               llvm::LoopStandardAnalysisResults &results, llvm::LPMUpdater &updater) {
-    if (!isShort(loop))
-      return llvm::PreservedAnalyses::all();
-    return llvm::LoopStrengthReducePass().run(loop, analyses, results, updater);
+    if (isShort(loop))
+      return llvm::LoopStrengthReducePass().run(loop, analyses, results, updater);
+    ++unreduced;
+    return llvm::PreservedAnalyses::all();
   }
+
+  int64_t &unreduced;
 };
 
+/// LLVM's code generator would reduce the strength of all loops.
+class LeaveOutStrengthReduction : public llvm::OptPassGate {
+public:
+  LeaveOutStrengthReduction()
+      : leftOut(std::unique_ptr<llvm::Pass>(llvm::createLoopStrengthReducePass())->getPassName()) {}
+
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(StringRef pass, StringRef) const override { return pass != leftOut; }
+
+private:
+  std::string leftOut;
+};
+
+} // namespace
+
 /// Runs the scalar passes that MLIR leaves to LLVM. No vectorizer, unroller or inliner: emitters decide these.
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine, int64_t &unreducedLoops) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -89,7 +114,11 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   loopPasses.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(ReduceStrengthOfShortLoops()));
+  static LeaveOutStrengthReduction gate;
+  if (llvm::none_of(module, [](const llvm::Function &each) { return each.hasFnAttribute(allLoopsAttribute); })) {
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(ReduceStrengthOfShortLoops(unreducedLoops)));
+    module.getContext().setOptPassGate(gate);
+  }
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
       passes.run(function, functions);
@@ -106,7 +135,7 @@ LogicalResult freestone::codegen::lowerToLLVM(ModuleOp module, const DeviceDescr
 
 std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp module, const DeviceDescription &device,
                                                                   llvm::TargetMachine &machine,
-                                                                  llvm::LLVMContext &context) {
+                                                                  llvm::LLVMContext &context, int64_t &unreducedLoops) {
   std::unique_ptr<llvm::Module> translated =
       translateModuleToLLVMIR(module, context, module.getName().value_or("module"));
   if (!translated)
@@ -122,7 +151,7 @@ std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp modul
     function.addFnAttr("no-builtins");
     function.setDoesNotThrow();
   }
-  optimise(*translated, machine);
+  optimise(*translated, machine, unreducedLoops);
   for (llvm::Function &function : *translated)
     if (function.hasFnAttribute(alignedLoopsAttribute))
       alignLoops(function);
@@ -202,13 +231,17 @@ freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &dev
     if (!machine)
       return failure();
     llvm::LLVMContext llvmContext;
-    std::unique_ptr<llvm::Module> translated = translateToLLVM(modules[number], device, *machine, llvmContext);
+    int64_t unreducedLoops = 0;
+    std::unique_ptr<llvm::Module> translated =
+        translateToLLVM(modules[number], device, *machine, llvmContext, unreducedLoops);
     if (!translated)
       return failure();
     FailureOr<Object> object = emitObject(*translated, *machine);
     machines.giveBack(std::move(machine));
-    if (succeeded(object))
+    if (succeeded(object)) {
+      object->unreducedLoops = unreducedLoops;
       objects[number] = std::move(*object);
+    }
     std::lock_guard<std::mutex> lock(reporting);
     ++done;
     if (report)

@@ -22,10 +22,15 @@ namespace freestone::codegen {
 struct Object {
   std::string name;
   llvm::SmallVector<char, 0> bytes;
+  /// Loops whose strength is not reduced (see `allLoopsAttribute`).
+  int64_t unreducedLoops = 0;
 };
 
 /// An LLVM attribute (`passthrough`) of functions whose innermost loops are aligned to lines of the instruction cache.
 inline constexpr llvm::StringLiteral alignedLoopsAttribute = "freestone-aligned-loops";
+
+/// Of functions of modules in all of whose loops LLVM reduces strength, not only in those that compute few addresses.
+inline constexpr llvm::StringLiteral allLoopsAttribute = "freestone-all-loops";
 
 /// Passes from scf, memref, vector, arith and math to the llvm dialect, for modules made by `codegen-emit-programs`.
 void buildLowerToLLVMPipeline(mlir::OpPassManager &passes, const DeviceDescription &device);
@@ -34,9 +39,11 @@ void buildLowerToLLVMPipeline(mlir::OpPassManager &passes, const DeviceDescripti
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module, const DeviceDescription &device, llvm::StringRef printIrTreeDir);
 
 /// LLVM IR of a module of the llvm dialect, after the few passes that it needs. `context` belongs to the calling
-/// thread. Null, with a diagnostic, if it can't be translated.
+/// thread. Adds the loops whose strength is not reduced to `unreducedLoops`. Null, with a diagnostic, if it can't be
+/// translated.
 std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module, const DeviceDescription &device,
-                                              llvm::TargetMachine &machine, llvm::LLVMContext &context);
+                                              llvm::TargetMachine &machine, llvm::LLVMContext &context,
+                                              int64_t &unreducedLoops);
 
 /// Machine code; assembly text if `asText`.
 mlir::FailureOr<Object> emitObject(llvm::Module &module, llvm::TargetMachine &machine, bool asText = false);

@@ -21,6 +21,8 @@ def EmitPrograms : Pass<"codegen-emit-programs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
+  let options = [Option<"reduceShortLoops", "reduce-short-loops", "bool", /*default=*/"true",
+                        "strength is reduced in loops that compute few addresses alone; false: in all of them">];
 }
 
 def MoveBFloat16 : Pass<"codegen-move-bf16", "::mlir::ModuleOp"> {

@@ -4,22 +4,13 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace freestone;
 
-/// LLVM's code generator reduces the strength of all loops, unless its own option says no; `translateToLLVM` does where
-/// it pays. True on failure.
-static bool leaveOutStrengthReduction() {
-  llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup("disable-lsr");
-  return !option || option->addOccurrence(0, option->ArgStr, "true");
-}
-
 static const llvm::Target *findTarget(const llvm::Triple &triple) {
-  static const bool failed =
-      llvm::InitializeNativeTarget() || llvm::InitializeNativeTargetAsmPrinter() || leaveOutStrengthReduction();
+  static const bool failed = llvm::InitializeNativeTarget() || llvm::InitializeNativeTargetAsmPrinter();
   std::string error;
   return failed ? nullptr : llvm::TargetRegistry::lookupTarget(triple, error);
 }
