@@ -75,6 +75,18 @@ ArrayAttr tile::getTree(WindowForm &form, const ChannelVectors &vectors, int64_t
   return nodes.body({nodes.deal(Axis::outer, nodes.constant(1), tile)});
 }
 
+ArrayAttr tile::getTree(const TranspositionTiles &tiles, TranspositionTilingAttr tiling, size_t computes) {
+  using Axis = TranspositionAxis;
+  TreeNodes nodes(tiling.getContext());
+  unsigned lanes = tiling.interleaves() ? Axis::rows : Axis::columns,
+           along = tiling.interleaves() ? Axis::columns : Axis::rows;
+  BlocksAttr columns = nodes.divide(Axis::columns, nodes.constant(tiling.getWidth()),
+                                    {nodes.evaluate(getLater(computes, /*first=*/0), lanes, along)});
+  BlocksAttr rows = nodes.divide(Axis::rows, nodes.constant(tiling.getLanes()), {columns});
+  BlocksAttr dealt = nodes.deal(Axis::columns, nodes.constant(tiling.getColumns()), {rows});
+  return getRoot(nodes, !tiles.planes.empty(), nodes.deal(Axis::rows, nodes.constant(tiling.getRows()), {dealt}));
+}
+
 ArrayAttr tile::getFormTree(ProgramOp program) {
   size_t computes = program.getComputes().size();
   return llvm::TypeSwitch<Attribute, ArrayAttr>(program.getPlan()->getTiling())
@@ -89,6 +101,9 @@ ArrayAttr tile::getFormTree(ProgramOp program) {
       .Case([&](WindowTilingAttr tiling) {
         WindowForm form = *WindowForm::get(program);
         return getTree(form, WindowTiles::get(form, tiling), computes);
+      })
+      .Case([&](TranspositionTilingAttr tiling) {
+        return getTree(TranspositionTiles::get(program.getComputes().front(), tiling), tiling, computes);
       })
       .Default([](Attribute) { return ArrayAttr(); });
 }

@@ -3,6 +3,7 @@
 
 #include "compiler/plan/ChannelVectors.h"
 #include "compiler/plan/ConvolutionTiles.h"
+#include "compiler/plan/TranspositionTiles.h"
 #include "compiler/plan/WeightGradientTiles.h"
 #include "compiler/plan/WindowTiles.h"
 
@@ -53,6 +54,17 @@ struct ChannelVectorAxis {
 ///   the packed picture, and packed weights: blocks of results: all computes, with vectors along channels.
 /// Where channels share what windows see, the picture is packed before blocks of channels.
 mlir::ArrayAttr getTree(WindowForm &form, const ChannelVectors &vectors, int64_t lanes, size_t computes);
+
+/// The axes of transpositions: loops that are neither rows nor columns, merged; rows, along which operands are
+/// contiguous; columns, along which results are.
+struct TranspositionAxis {
+  static constexpr unsigned outer = 0, rows = 1, columns = 2;
+};
+
+/// Blocks of outer points, if there are any, of rows, and of columns: all dealt
+///   blocks of rows: blocks of columns: all computes of a square, whose operands or results are transposed in
+///   registers.
+mlir::ArrayAttr getTree(const TranspositionTiles &tiles, TranspositionTilingAttr tiling, size_t computes);
 
 /// The tree of a program whose tiling is one of these forms; null of others.
 /// That of windows has vectors along pixels.

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;
@@ -48,4 +49,53 @@ tile.program @p symbols [](%x: !graph.tensor<[8, 4, 14, 14], f32>, %g: !graph.te
                   "#tile.multiply<compute = 0, columns = 2>]>]>]>, "
                   "#tile.blocks<axis = 2, step = 1, dealt = false, body = [#tile.evaluate<lanes = 2, along = 1>]>"
                   "]>]>]");
+}
+
+/// Blocks of rows and columns of a transposition, and squares of them; vectors along rows where results are
+/// interleaved.
+static std::string getTreeOfTransposition(llvm::StringRef shape, llvm::StringRef map, llvm::StringRef tilingText) {
+  MLIRContext context;
+  context.loadDialect<sym::SymDialect, graph::GraphDialect, tile::TileDialect>();
+  std::string source = llvm::formatv(R"(
+tile.program @p symbols [](%x: !graph.tensor<[5, 3, 700], f32>) -> (!graph.tensor<[{0}], f32>) {{
+  %0 = tile.compute [{0}] [parallel, parallel, parallel] ins(%x : affine_map<(d0, d1, d2) -> ({1})>) {{
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[5, 3, 700], f32>) -> !graph.tensor<[{0}], f32>
+  tile.return %0 : !graph.tensor<[{0}], f32>
+})",
+                                     shape, map);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source, &context);
+  auto tiling = dyn_cast_or_null<tile::TranspositionTilingAttr>(parseAttribute(tilingText, &context));
+  if (!module || !tiling)
+    return "";
+  tile::ComputeOp compute = (*module->getOps<tile::ProgramOp>().begin()).getComputes().front();
+  std::string text;
+  llvm::raw_string_ostream(text) << tile::getTree(tile::TranspositionTiles::get(compute, tiling), tiling,
+                                                  /*computes=*/1);
+  return text;
+}
+
+TEST(FormTreesTest, TranspositionGoesSquareBySquare) {
+  EXPECT_EQ(
+      getTreeOfTransposition("700, 3, 5", "d2, d1, d0",
+                             "#tile.transposition<across = 0, rows = 64, columns = 32, width = 8, lanes = 8>"),
+      "[#tile.blocks<axis = 0, step = 1, dealt = true, body = ["
+      "#tile.blocks<axis = 1, step = 64, dealt = true, body = ["
+      "#tile.blocks<axis = 2, step = 32, dealt = true, body = ["
+      "#tile.blocks<axis = 1, step = 8, dealt = false, body = ["
+      "#tile.blocks<axis = 2, step = 8, dealt = false, body = [#tile.evaluate<computes = [0], lanes = 2, along = 1>]>"
+      "]>]>]>]>]");
+}
+
+TEST(FormTreesTest, InterleavedTranspositionHasVectorsAlongRows) {
+  EXPECT_EQ(
+      getTreeOfTransposition("5, 700, 3", "d0, d2, d1",
+                             "#tile.transposition<across = 1, rows = 512, columns = 3, width = 3, lanes = 8>"),
+      "[#tile.blocks<axis = 0, step = 1, dealt = true, body = ["
+      "#tile.blocks<axis = 1, step = 512, dealt = true, body = ["
+      "#tile.blocks<axis = 2, step = 3, dealt = true, body = ["
+      "#tile.blocks<axis = 1, step = 8, dealt = false, body = ["
+      "#tile.blocks<axis = 2, step = 3, dealt = false, body = [#tile.evaluate<computes = [0], lanes = 1, along = 2>]>"
+      "]>]>]>]>]");
 }

@@ -12,7 +12,7 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-void RowEmitter::emitBlocks() {
+void RowEmitter::emitResultBlocks() {
   if (blocks->packed || blocks->picture)
     copy = emission.takeScratch(builder.getF32Type(), blocks->getCopied());
   SmallVector<Expr> extents(blocks->outer);
@@ -33,10 +33,9 @@ void RowEmitter::emitBlocks() {
       if (blocks->packed)
         placeColumns(matrix, isNew);
       else
-        emitBranch(
-            isNew, [&] { copyWithBorder(matrix); }, [] {});
+        emitIf(isNew, [&] { copyWithBorder(matrix); });
     }
-    emitBlock(matrix, rowBlock, columnBlock);
+    emitResultBlock(matrix, rowBlock, columnBlock);
   });
 }
 
@@ -57,12 +56,8 @@ void RowEmitter::placeColumns(ArrayRef<Value> matrix, Value isNew) {
   Value isRun =
       arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, emission.getSize(packed.stepStride), one);
   unsigned lanes = grid.passes.front().lanes;
-  emitBranch(
-      isRun, [] {},
-      [&] {
-        emitBranch(
-            isNew, [&] { packRowColumns(emission, *blocks, origin, copy, lanes); }, [] {});
-      });
+  emitIf(
+      isRun, [] {}, [&] { emitIf(isNew, [&] { packRowColumns(emission, *blocks, origin, copy, lanes); }); });
   Value pointer = LLVM::SelectOp::create(builder, location, isRun, inPlace, emission.getPointer(copy, zero));
   columns = emission.getMemory(pointer, builder.getF32Type(), emission.getSize(packed.elements));
   pitch = arith::SelectOp::create(builder, location, isRun, emission.getSize(packed.columnStride),
@@ -94,24 +89,15 @@ void RowEmitter::copyWithBorder(ArrayRef<Value> matrix) {
   copyPicture(emission, box, copy);
 }
 
-void RowEmitter::emitBranch(Value isWhole, llvm::function_ref<void()> whole, llvm::function_ref<void()> rest) {
-  auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  whole();
-  builder.setInsertionPointToStart(branch.elseBlock());
-  rest();
-}
-
 /// A block of results: whole, or its rows or columns one by one.
-void RowEmitter::emitBlock(ArrayRef<Value> matrix, Value rowBlock, Value columnBlock) {
+void RowEmitter::emitResultBlock(ArrayRef<Value> matrix, Value rowBlock, Value columnBlock) {
   SmallVector<Expr> extents = blocks->reduction.getExtents();
   auto forParts = [&](Value number, int64_t most, unsigned loop, llvm::function_ref<void(Value, int64_t)> body) {
     Value first = emission.multiply(number, emission.getConstant(most));
     Value end = emission.minimum(emission.add(first, emission.getConstant(most)), emission.getSize(extents[loop]));
     Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, emission.subtract(end, first),
                                           emission.getConstant(most));
-    emitBranch(
+    emitIf(
         isWhole, [&] { body(first, most); },
         [&] { emission.forRange(first, end, 1, [&](Value single) { body(single, 1); }); });
   };

@@ -23,7 +23,7 @@ void RowEmitter::emit() {
   if (across)
     scratch[across->argument] = emission.takeScratch(builder.getF32Type(), across->elements);
   if (blocks)
-    return emitBlocks();
+    return emitResultBlocks();
   if (squares)
     return emitSquares();
   emission.forTiles([&](Value tile) { emitTile(tile); });
@@ -79,16 +79,14 @@ void RowEmitter::emitRowsTogether(Value first, Value end) {
   auto emitShort = [&](Value number, ArrayRef<Value> indices) -> Value {
     Value left = emission.minimum(emission.subtract(end, number), emission.subtract(extent, indices.back()));
     Value areWhole = isAtMost(count, left);
-    emitBranch(
+    emitIf(
         areWhole, [&] { emitSome(indices, grid.together); }, [&] { emitSome(indices, 1); });
     return arith::SelectOp::create(builder, location, areWhole, count, one);
   };
   // Long rows have a loop of their own: one for both would be slower for them.
-  emitBranch(
+  emitIf(
       areShort, [&] { emission.forPointRuns(first, end, grid.rowExtents, emitShort); },
-      [&] {
-        emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) { emitSome(indices, 1); });
-      });
+      [&] { emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) { emitSome(indices, 1); }); });
 }
 
 /// Finds the copy of a row of the tile from `first` to `end`, and copies it with those behind it if it is the first of
@@ -104,9 +102,8 @@ void RowEmitter::placeRow(ArrayRef<Value> indices, Value first, Value end) {
   Value slot = emission.subtract(distance, emission.multiply(emission.divide(distance, vector), vector));
   placeOfRow = emission.multiply(slot, emission.getSize(across->pitch));
   Value isFirst = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, slot, emission.getConstant(0));
-  emitBranch(
-      isFirst,
-      [&] {
+  emitIf(
+      isFirst, [&] {
         rows.assign(1, Row{llvm::to_vector(indices)});
         LanePoints points = getPoints(compute, {});
         Value left = emission.minimum(emission.subtract(emission.getSize(grid.rowExtents.back()), row),
@@ -114,8 +111,7 @@ void RowEmitter::placeRow(ArrayRef<Value> indices, Value first, Value end) {
         packColumns(emission, compute, across->input, points, rowLoops - 1, row, emission.add(row, left),
                     emission.getSize(across->length), emission.getConstant(0), emission.getSize(across->pitch),
                     scratch[across->argument], lanes);
-      },
-      [] {});
+      });
 }
 
 /// The current rows, side by side.
@@ -302,7 +298,7 @@ SmallVector<Value> RowEmitter::emitSegments(Pass &pass, const Elements &outer, V
   if (!canShareValues(lanes))
     return emitAll();
   // An empty range has no point to compute shared values at.
-  return emitIf(isBehind(to, from), accumulators, [&] {
+  return updateIf(isBehind(to, from), accumulators, [&] {
     shareValues(outer, from, lanes);
     return emitAll();
   });
@@ -354,14 +350,14 @@ SmallVector<Value> RowEmitter::withFurther(Pass &pass, ValueRange accumulators) 
 /// row that is too short for them has none to combine.
 SmallVector<Value> RowEmitter::emitSideBySide(Pass &pass, const Elements &outer, Value from, Value end,
                                               ValueRange accumulators) {
-  return emitIf(isBehind(end, from), accumulators, [&] {
+  return updateIf(isBehind(end, from), accumulators, [&] {
     return combine(pass, emitVectors(pass, outer, from, end, pass.sideBySide, withFurther(pass, accumulators)));
   });
 }
 
 /// Updates accumulators under a condition.
-SmallVector<Value> RowEmitter::emitIf(Value condition, ValueRange accumulators,
-                                      llvm::function_ref<SmallVector<Value>()> update) {
+SmallVector<Value> RowEmitter::updateIf(Value condition, ValueRange accumulators,
+                                        llvm::function_ref<SmallVector<Value>()> update) {
   auto branch = scf::IfOp::create(builder, location, accumulators.getTypes(), condition,
                                   /*withElseRegion=*/!accumulators.empty());
   OpBuilder::InsertionGuard guard(builder);
@@ -411,7 +407,7 @@ SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, Value 
   }
   if (pass.lanes == 1)
     return finish(behind);
-  return finish(emitIf(isBehind(to, from), behind, [&] {
+  return finish(updateIf(isBehind(to, from), behind, [&] {
     SmallVector<Elements> last;
     addElements(pass, outer, from, emission.getTailMask(pass.lanes, emission.subtract(to, from)), last);
     return emitElements(pass, last, behind);

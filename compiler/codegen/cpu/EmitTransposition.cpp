@@ -9,53 +9,45 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
+using tile::TranspositionAxis;
 
 void RowEmitter::emitSquares() {
   tile::TranspositionTiles tiles = tile::TranspositionTiles::get(passes.entries.front().compute, squares);
-  SmallVector<Expr> extents = tiles.planes;
-  extents.append({tiles.rowBlocks, tiles.columnBlocks});
-  auto getRange = [&](Value number, int64_t size, Expr count) {
-    Value from = emission.multiply(number, emission.getConstant(size));
-    return std::pair(from, emission.minimum(emission.add(from, emission.getConstant(size)), emission.getSize(count)));
-  };
-  emission.forTiles([&](Value tile) {
-    SmallVector<Value> plane = emission.unravel(tile, extents);
-    Value columnBlock = plane.pop_back_val(), rowBlock = plane.pop_back_val();
-    auto [fromRow, toRow] = getRange(rowBlock, squares.getRows(), tiles.rowCount);
-    auto [fromColumn, toColumn] = getRange(columnBlock, squares.getColumns(), tiles.columnCount);
-    forSquares(fromRow, toRow, fromColumn, toColumn, [&](const Square &square) {
-      rows.clear();
-      for (int64_t number = 0; number < squares.getLanes(); ++number) {
-        Row &row = rows.emplace_back(Row{plane});
-        row.indices.insert(row.indices.begin() + squares.getAcross(),
-                           number ? emission.add(square.row, emission.getConstant(number)) : square.row);
-      }
-      squares.interleaves() ? emitInterleaved(square) : emitTransposed(square);
-    });
+  ArrayAttr tree = tile::getTree(tiles, squares, passes.entries.size());
+  auto getSize = [&](int64_t size) { return Expr::constant(builder.getContext(), size); };
+  Positions planes;
+  emission.forTiles([&](Value number) {
+    setTile(number, tiles.planes, planes,
+            {{tiles.rowBlocks, getSize(squares.getRows()), tiles.rowCount},
+             {tiles.columnBlocks, getSize(squares.getColumns()), tiles.columnCount}});
+    walkTile(tree);
   });
 }
 
-/// Loops over the squares of a tile: whole ones without masks, masked ones at the ends of rows and columns.
-void RowEmitter::forSquares(Value fromRow, Value toRow, Value fromColumn, Value toColumn,
-                            llvm::function_ref<void(const Square &)> body) {
-  emission.forRange(fromRow, toRow, squares.getLanes(), [&](Value row) {
-    emission.forRange(fromColumn, toColumn, squares.getWidth(), [&](Value column) {
-      Value rowsLeft = emission.subtract(toRow, row), columnsLeft = emission.subtract(toColumn, column);
-      auto holds = [&](Value left, int64_t size) -> Value {
-        return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sge, left, emission.getConstant(size));
-      };
-      Value whole = arith::AndIOp::create(builder, location, holds(rowsLeft, squares.getLanes()),
-                                          holds(columnsLeft, squares.getWidth()));
-      emitBranch(
-          whole,
-          [&] {
-            body({row, column, {}, {}});
-          },
-          [&] {
-            body({row, column, rowsLeft, columnsLeft});
-          });
-    });
-  });
+/// A square: whole ones without masks, masked ones at the ends of rows and columns.
+void RowEmitter::emitEvaluate(tile::EvaluateAttr) {
+  const AxisRange &ofRows = axes.ranges[TranspositionAxis::rows], &ofColumns = axes.ranges[TranspositionAxis::columns];
+  auto isWhole = [&](const AxisRange &range, int64_t size) {
+    return compare(arith::CmpIPredicate::sge, range.count, emission.getConstant(size));
+  };
+  emitIf(
+      conjoin(isWhole(ofRows, squares.getLanes()), isWhole(ofColumns, squares.getWidth())),
+      [&] {
+        emitSquare({ofRows.first, ofColumns.first, {}, {}});
+      },
+      [&] {
+        emitSquare({ofRows.first, ofColumns.first, ofRows.count, ofColumns.count});
+      });
+}
+
+void RowEmitter::emitSquare(const Square &square) {
+  rows.clear();
+  for (int64_t number = 0; number < squares.getLanes(); ++number) {
+    Row &row = rows.emplace_back(Row{llvm::to_vector(ArrayRef(digits).drop_back(2))});
+    row.indices.insert(row.indices.begin() + squares.getAcross(),
+                       number ? emission.add(square.row, emission.getConstant(number)) : square.row);
+  }
+  squares.interleaves() ? emitInterleaved(square) : emitTransposed(square);
 }
 
 Value RowEmitter::isBelow(int64_t number, Value left) {

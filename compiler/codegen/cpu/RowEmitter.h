@@ -2,10 +2,11 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_ROWEMITTER_H
 
 #include "compiler/codegen/cpu/LaneReduction.h"
+#include "compiler/codegen/cpu/TreeWalker.h"
+#include "compiler/plan/FormTrees.h"
 #include "compiler/plan/RowBlocks.h"
 #include "compiler/plan/RowGrid.h"
 #include "compiler/plan/RowsAcross.h"
-#include "compiler/plan/TranspositionTiles.h"
 
 namespace freestone::codegen {
 
@@ -30,17 +31,17 @@ struct RowElements {
 /// rows, each with one result, are computed together and share what they load; so do maps whose operands are contiguous
 /// across the rows. In four files: rows, passes and their loops; the bodies at some elements; blocks; squares of rows
 /// and columns.
-class RowEmitter {
+class RowEmitter : TreeWalker {
 public:
   RowEmitter(Emission &emission, tile::RowPasses passes, tile::RowGrid grid,
              std::optional<tile::RowBlocks> blocks = std::nullopt,
              std::optional<tile::RowsAcross> across = std::nullopt)
-      : emission(emission), builder(emission.builder), location(emission.location), passes(std::move(passes)),
-        grid(std::move(grid)), blocks(std::move(blocks)), across(std::move(across)) {}
+      : TreeWalker(emission, ranges), passes(std::move(passes)), grid(std::move(grid)), blocks(std::move(blocks)),
+        across(std::move(across)), ranges({}) {}
   /// Of a map in squares.
   RowEmitter(Emission &emission, tile::RowPasses passes, tile::TranspositionTilingAttr squares)
-      : emission(emission), builder(emission.builder), location(emission.location), passes(std::move(passes)),
-        squares(squares) {}
+      : TreeWalker(emission, ranges), passes(std::move(passes)), squares(squares),
+        ranges(llvm::SmallVector<AxisRange>(tile::TranspositionAxis::columns + 1)) {}
 
   void emit();
 
@@ -92,8 +93,8 @@ private:
   llvm::SmallVector<mlir::Value> getStart(Pass &pass);
   llvm::SmallVector<mlir::Value> withFurther(Pass &pass, mlir::ValueRange accumulators);
   llvm::SmallVector<mlir::Value> combine(Pass &pass, mlir::ValueRange accumulators);
-  llvm::SmallVector<mlir::Value> emitIf(mlir::Value condition, mlir::ValueRange accumulators,
-                                        llvm::function_ref<llvm::SmallVector<mlir::Value>()> update);
+  llvm::SmallVector<mlir::Value> updateIf(mlir::Value condition, mlir::ValueRange accumulators,
+                                          llvm::function_ref<llvm::SmallVector<mlir::Value>()> update);
   mlir::Value isBehind(mlir::Value column, mlir::Value other);
   void addElements(const Pass &pass, const Elements &outer, mlir::Value column, mlir::Value mask,
                    llvm::SmallVectorImpl<Elements> &vectors);
@@ -121,9 +122,8 @@ private:
   // Blocks of rows and columns of results.
   /// Vectors of operands by their number, and by the row and column of results that they depend on.
   using Loaded = llvm::DenseMap<std::pair<unsigned, unsigned>, mlir::Value>;
-  void emitBlocks();
-  void emitBlock(llvm::ArrayRef<mlir::Value> matrix, mlir::Value rowBlock, mlir::Value columnBlock);
-  void emitBranch(mlir::Value isWhole, llvm::function_ref<void()> whole, llvm::function_ref<void()> rest);
+  void emitResultBlocks();
+  void emitResultBlock(llvm::ArrayRef<mlir::Value> matrix, mlir::Value rowBlock, mlir::Value columnBlock);
   void placeColumns(llvm::ArrayRef<mlir::Value> matrix, mlir::Value isNew);
   void shareLoads(BodyVectorizer &body, const Elements &elements, Loaded &loaded);
   void copyWithBorder(llvm::ArrayRef<mlir::Value> matrix);
@@ -133,14 +133,17 @@ private:
   bool dependsOnLoop(unsigned input, unsigned loop);
 
   // Squares of rows and columns.
-  /// The first row and column of a square. For a partial one, also the rows and columns left in the tile; else null.
+  /// The first row and column of a square. For a partial one, also its rows and columns; else null.
   struct Square {
     mlir::Value row, column;
     mlir::Value rowsLeft, columnsLeft;
   };
   void emitSquares();
-  void forSquares(mlir::Value fromRow, mlir::Value toRow, mlir::Value fromColumn, mlir::Value toColumn,
-                  llvm::function_ref<void(const Square &)> body);
+  void emitBlocks(tile::BlocksAttr blocks) override {
+    forWholeBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
+  }
+  void emitEvaluate(tile::EvaluateAttr node) override;
+  void emitSquare(const Square &square);
   void emitTransposed(const Square &square);
   llvm::SmallVector<mlir::Value> transposeOperand(tile::ComputeOp compute, unsigned input, const Square &square);
   void emitInterleaved(const Square &square);
@@ -148,14 +151,13 @@ private:
                         const Square &square);
   mlir::Value isBelow(int64_t number, mlir::Value left);
 
-  Emission &emission;
-  mlir::OpBuilder &builder;
-  mlir::Location location;
   tile::RowPasses passes;
   tile::RowGrid grid;
   std::optional<tile::RowBlocks> blocks;
   std::optional<tile::RowsAcross> across;
   tile::TranspositionTilingAttr squares;
+  /// Those of the tree of a map in squares.
+  AxisRanges ranges;
   /// The current row, or those of a block, row-major in so many columns.
   llvm::SmallVector<Row> rows;
   int64_t columnsOfBlock = 1;

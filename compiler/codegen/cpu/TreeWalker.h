@@ -51,7 +51,7 @@ protected:
   void walk(llvm::ArrayRef<mlir::Attribute> nodes) { walk(nodes, dealt.size()); }
 
   /// The packed copy of an operand; `depth` dealt blocks enclose the node.
-  virtual void emitPacked(tile::PackedAttr node, unsigned depth) = 0;
+  virtual void emitPacked(tile::PackedAttr, unsigned depth) { llvm_unreachable("the form packs nothing"); }
   virtual void emitMultiply(tile::MultiplyAttr) { llvm_unreachable("the form has no micro-kernel"); }
   virtual void emitEvaluate(tile::EvaluateAttr node) = 0;
   /// Blocks that are not dealt, with the nodes within: a loop, unless the form has another order.
