@@ -97,3 +97,19 @@ func.func @saturatingThereAndBack(%x: !graph.tensor<[n], f8E5M2>) -> !graph.tens
   %2 = graph.cast %1 to f8E5M2 saturate : !graph.tensor<[n], f32>
   return %2 : !graph.tensor<[n], f8E5M2>
 }
+
+// A slice of a slice is one; two reversals are nothing, also where they are of other axes in between.
+// CHECK-LABEL: func.func @slicesOfSlices
+// CHECK-SAME: (%[[x:.*]]: !graph.tensor<[m, n], f32>
+// CHECK-DAG: %[[turned:.*]] = graph.slice %[[x]] starts [0, n - 1] sizes [m, n] steps [1, -1]
+// CHECK-DAG: %[[some:.*]] = graph.slice %{{.*}} starts [20] sizes [4] steps [-6]
+// CHECK: return %[[x]], %[[turned]], %[[some]]
+func.func @slicesOfSlices(%x: !graph.tensor<[m, n], f32>, %y: !graph.tensor<[25], f32>)
+    -> (!graph.tensor<[m, n], f32>, !graph.tensor<[m, n], f32>, !graph.tensor<[4], f32>) {
+  %0 = graph.slice %x starts [m - 1, n - 1] sizes [m, n] steps [-1, -1] : !graph.tensor<[m, n], f32>
+  %1 = graph.slice %0 starts [m - 1, 0] sizes [m, n] steps [-1, 1] : !graph.tensor<[m, n], f32>
+  %2 = graph.slice %1 starts [0, n - 1] sizes [m, n] steps [1, -1] : !graph.tensor<[m, n], f32>
+  %3 = graph.slice %y starts [2] sizes [10] steps [2] : !graph.tensor<[25], f32>
+  %4 = graph.slice %3 starts [9] sizes [4] steps [-3] : !graph.tensor<[10], f32>
+  return %2, %1, %4 : !graph.tensor<[m, n], f32>, !graph.tensor<[m, n], f32>, !graph.tensor<[4], f32>
+}

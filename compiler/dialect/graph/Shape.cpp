@@ -168,6 +168,23 @@ OpFoldResult SliceOp::fold(FoldAdaptor op) {
   return getOperand().getType() == getType() ? getOperand() : Value();
 }
 
+/// Merges a slice of a slice, as a reversal of a reversal.
+LogicalResult SliceOp::canonicalize(SliceOp op, PatternRewriter &rewriter) {
+  auto before = op.getOperand().getDefiningOp<SliceOp>();
+  if (!before)
+    return failure();
+  SmallVector<sym::Expr> starts;
+  SmallVector<int64_t> steps;
+  for (auto [first, step, innerFirst, innerStep] :
+       llvm::zip_equal(op.getStarts(), op.getSteps(), before.getStarts(), before.getSteps())) {
+    starts.push_back(innerFirst + first * innerStep);
+    if (__builtin_mul_overflow(step, innerStep, &steps.emplace_back()))
+      return failure();
+  }
+  rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), before.getOperand(), starts, op.getSizes(), steps);
+  return success();
+}
+
 FailureOr<TensorType> PadOp::deduce(Adaptor op, Refusal refuse) {
   TensorType type = typeOf(op.getOperand()), value = typeOf(op.getValue());
   size_t rank = type.getRank();

@@ -81,6 +81,7 @@ def Graph_SliceOp : Graph_DeducedOp<"slice"> {
     $operand `starts` custom<Exprs>($starts) `sizes` custom<Exprs>($sizes) `steps` $steps attr-dict `:` type($operand)
   }];
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Graph_PadOp : Graph_DeducedOp<"pad"> {
