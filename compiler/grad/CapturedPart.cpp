@@ -1,6 +1,7 @@
 #include "compiler/grad/CapturedPart.h"
 
 #include "compiler/expressions/Expressions.h"
+#include "compiler/grad/BoundSymbols.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -15,6 +16,9 @@ void CapturedPart::findContraction(Value part, Block &body) {
     moved.push_back(made);
   auto found = dyn_cast_or_null<graph::ContractOp>(made);
   if (!found || found->getBlock() != &body)
+    return;
+  llvm::SetVector<StringAttr> bound = findBoundSymbols(body.getParentOp());
+  if (llvm::any_of(found->getOperands(), [&](Value operand) { return hasSizeOf(operand, bound); }))
     return;
   contraction = found;
   movement.assign(moved.rbegin(), moved.rend());

@@ -13,7 +13,7 @@ struct CapturedPart {
   graph::ContractOp contraction;
 
   /// Notes the contraction within `body` whose elements the part only moves. Its operands can then be collected, so
-  /// that all iterations are contracted together.
+  /// that all iterations are contracted together; not where data determine sizes of theirs in each iteration.
   void findContraction(mlir::Value part, mlir::Block &body);
 
   /// The sum of the parts of all iterations from the collected operands of their contractions: these, over the

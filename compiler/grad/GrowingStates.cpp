@@ -4,7 +4,6 @@
 #include "compiler/grad/BoundIterations.h"
 #include "compiler/grad/Rule.h"
 #include "compiler/grad/ScanStates.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace freestone::expressions;
@@ -91,7 +90,7 @@ static Tensor fill(GraphBuilder &builder, graph::WhileOp op, Value value) {
   return pad(x, low, high, 0.0);
 }
 
-/// Whether data determine sizes of what the loop carries, or within its body.
+/// Whether data determine sizes of what the loop carries or collects.
 static bool dependsOnData(graph::WhileOp op) {
   Block &body = op.getBody().front();
   Expr trip = op.getTrip()->getExpr(), zero = Expr::constant(op.getContext(), 0);
@@ -107,33 +106,7 @@ static bool dependsOnData(graph::WhileOp op) {
                        op.getResults().drop_front(op.getCarried().size())))
     if (graph::getShape(collected) != graph::getShape(result).drop_front())
       return true;
-  // Symbols that are known where the body begins.
-  llvm::SetVector<StringAttr> known;
-  auto learn = [&](TypeRange types) {
-    for (Type type : types)
-      for (Expr size : cast<graph::TensorType>(type).getShape())
-        size.collectSymbols(known);
-  };
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op.getBody(), captured);
-  learn(ValueRange(captured.getArrayRef()).getTypes());
-  learn(TypeRange(op.getBody().getArgumentTypes()));
-  learn(op.getResultTypes());
-  for (Region *region = op->getParentRegion(); region; region = region->getParentRegion())
-    learn(region->getArgumentTypes());
-  trip.collectSymbols(known);
-  op.getTrips()->getExpr().collectSymbols(known);
-  return op.getBody()
-      .walk([&](graph::SymbolBinderInterface binder) {
-        SmallVector<Expr> bound;
-        binder.collectBound(bound);
-        bool isNew = llvm::any_of(bound, [&](Expr size) {
-          std::optional<StringRef> symbol = size.asSymbol();
-          return symbol && !known.contains(StringAttr::get(op.getContext(), *symbol));
-        });
-        return isNew ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return false;
 }
 
 FailureOr<graph::WhileOp> keepGrowingStates(graph::WhileOp op) {

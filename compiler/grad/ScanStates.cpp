@@ -1,5 +1,6 @@
 #include "compiler/grad/ScanStates.h"
 
+#include "compiler/grad/BoundSymbols.h"
 #include "compiler/grad/Differentiate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -11,8 +12,9 @@ SmallVector<Value> grad::getCostly(Block &body) {
   SmallVector<Value> costly;
   if (body.getParentOp()->getParentOfType<func::FuncOp>()->hasAttr(recomputesAttr))
     return costly;
+  llvm::SetVector<StringAttr> bound = findBoundSymbols(body.getParentOp());
   for (Operation &op : body)
-    if (isa<graph::ContractOp, graph::ConvolveOp>(op))
+    if (isa<graph::ContractOp, graph::ConvolveOp>(op) && !hasSizeOf(op.getResult(0), bound))
       costly.push_back(op.getResult(0));
   return costly;
 }

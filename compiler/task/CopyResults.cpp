@@ -89,8 +89,10 @@ private:
           size.collectSymbols(symbols);
         if (llvm::none_of(symbols, [&](StringAttr symbol) { return unlimited.contains(symbol.getValue()); }))
           continue;
+        SmallVector<OpOperand *> uses = llvm::map_to_vector(result.getUses(), [](OpOperand &use) { return &use; });
         Value copy = copyValue(builder, result);
-        result.replaceAllUsesExcept(copy, copy.getDefiningOp());
+        for (OpOperand *use : uses)
+          use->set(copy);
         ++copies;
       }
     }

@@ -206,6 +206,61 @@ TEST_F(ControlFlowGradient, KeptOfGrowingLoops) {
   EXPECT_EQ(loop.getNumCollected(), 1u + 3u + 3u);
 }
 
+/// A size that each iteration finds anew, in a loop whose sizes follow the number of the iteration.
+TEST_F(ControlFlowGradient, SizesWithinLoops) {
+  check(R"((%x: !graph.tensor<[n], f64>) -> !graph.tensor<[], f64> {
+    %limit = graph.constant dense<5> : tensor<i64> -> !graph.tensor<[], i64>
+    %goes = graph.constant dense<1> : tensor<i1> -> !graph.tensor<[], i1>
+    %r = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f64> {
+    ^bb0(%i: !graph.tensor<[], i64>, %state: !graph.tensor<[n + i], f64>):
+      %zero = graph.constant dense<0.0> : tensor<f64> -> !graph.tensor<[n + i], f64>
+      %above = graph.compare gt %state, %zero : !graph.tensor<[n + i], f64>
+      %some = graph.compress %state, %above axis 0 : !graph.tensor<[n + i], f64>, !graph.tensor<[n + i], i1> -> !graph.tensor<[k], f64>
+      %curve = graph.unary sin %some : !graph.tensor<[k], f64>
+      %sum = graph.reduce add %curve axes [0] : !graph.tensor<[k], f64>
+      %one = graph.reshape %sum : !graph.tensor<[], f64> -> !graph.tensor<[1], f64>
+      %next = graph.concat %state, %one axis 0 : !graph.tensor<[n + i], f64>, !graph.tensor<[1], f64>
+      graph.yield %goes, %next : !graph.tensor<[], i1>, !graph.tensor<[n + i + 1], f64>
+    } {trip = #sym.expr<i>, trips = #sym.expr<5>} -> !graph.tensor<[n + 5], f64>
+    %e = graph.reduce add %r axes [0] : !graph.tensor<[n + 5], f64>
+    return %e : !graph.tensor<[], f64>
+  })");
+}
+
+/// The same in the branches of a scan's steps, whose products with what comes from outside have such sizes.
+static const char *const sizedSteps =
+    R"((%x: !graph.tensor<[t, n], f64>, %h: !graph.tensor<[m], f64>, %w: !graph.tensor<[n, m], f64>,
+            %c: !graph.tensor<[], i1>) -> (!graph.tensor<[m], f64>, !graph.tensor<[t, m], f64>) {
+    %last, %all = graph.scan carry %h : !graph.tensor<[m], f64> over %x : !graph.tensor<[t, n], f64> {
+    ^bb0(%state: !graph.tensor<[m], f64>, %slice: !graph.tensor<[n], f64>):
+      %zero = graph.constant dense<0.0> : tensor<f64> -> !graph.tensor<[n], f64>
+      %above = graph.compare gt %slice, %zero : !graph.tensor<[n], f64>
+      %some = graph.compress %slice, %above axis 0 : !graph.tensor<[n], f64>, !graph.tensor<[n], i1> -> !graph.tensor<[k], f64>
+      %rows = graph.compress %w, %above axis 0 : !graph.tensor<[n, m], f64>, !graph.tensor<[n], i1> -> !graph.tensor<[l, m], f64>
+      %p = graph.contract %rows, %state batch [] x [] contract [1] x [0] : !graph.tensor<[l, m], f64>, !graph.tensor<[m], f64>
+      %q = graph.if %c {
+        %below = graph.compare lt %slice, %zero : !graph.tensor<[n], f64>
+        %others = graph.compress %slice, %below axis 0 : !graph.tensor<[n], f64>, !graph.tensor<[n], i1> -> !graph.tensor<[o], f64>
+        %s = graph.unary exp %others : !graph.tensor<[o], f64>
+        graph.yield %s : !graph.tensor<[o], f64>
+      } else {
+        graph.yield %some : !graph.tensor<[k], f64>
+      } : !graph.tensor<[], i1> -> !graph.tensor<[joined], f64>
+      %u = graph.reduce add %q axes [0] : !graph.tensor<[joined], f64>
+      %v = graph.reduce add %p axes [0] : !graph.tensor<[l], f64>
+      %z = graph.binary mul %u, %v : !graph.tensor<[], f64>
+      %y = graph.broadcast %z dims [] : !graph.tensor<[], f64> -> !graph.tensor<[m], f64>
+      %sum = graph.binary add %y, %state : !graph.tensor<[m], f64>
+      %next = graph.unary tanh %sum : !graph.tensor<[m], f64>
+      graph.yield %next, %next : !graph.tensor<[m], f64>, !graph.tensor<[m], f64>
+    } -> !graph.tensor<[m], f64>, !graph.tensor<[t, m], f64>
+    return %last, %all : !graph.tensor<[m], f64>, !graph.tensor<[t, m], f64>
+  })";
+
+TEST_F(ControlFlowGradient, SizesWithinSteps) { check(sizedSteps); }
+
+TEST_F(ControlFlowGradient, SizesWithinStepsTwice) { checkTwice(sizedSteps); }
+
 TEST_F(ControlFlowGradient, Refusals) {
   std::string sized = R"((%x: !graph.tensor<[n], f64>) -> !graph.tensor<[], f64> {
     %limit = graph.constant dense<5> : tensor<i64> -> !graph.tensor<[], i64>
@@ -219,25 +274,6 @@ TEST_F(ControlFlowGradient, Refusals) {
     return %e : !graph.tensor<[], f64>
   })";
   EXPECT_NE(getRefusal(sized).find("sizes in it depend on data"), std::string::npos);
-  // A size that each iteration finds anew.
-  EXPECT_NE(getRefusal(R"((%x: !graph.tensor<[n], f64>) -> !graph.tensor<[], f64> {
-    %limit = graph.constant dense<5> : tensor<i64> -> !graph.tensor<[], i64>
-    %goes = graph.constant dense<1> : tensor<i1> -> !graph.tensor<[], i1>
-    %r = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f64> {
-    ^bb0(%i: !graph.tensor<[], i64>, %state: !graph.tensor<[n + i], f64>):
-      %zero = graph.constant dense<0.0> : tensor<f64> -> !graph.tensor<[n + i], f64>
-      %above = graph.compare gt %state, %zero : !graph.tensor<[n + i], f64>
-      %some = graph.compress %state, %above axis 0 : !graph.tensor<[n + i], f64>, !graph.tensor<[n + i], i1> -> !graph.tensor<[k], f64>
-      %sum = graph.reduce add %some axes [0] : !graph.tensor<[k], f64>
-      %one = graph.reshape %sum : !graph.tensor<[], f64> -> !graph.tensor<[1], f64>
-      %next = graph.concat %state, %one axis 0 : !graph.tensor<[n + i], f64>, !graph.tensor<[1], f64>
-      graph.yield %goes, %next : !graph.tensor<[], i1>, !graph.tensor<[n + i + 1], f64>
-    } {trip = #sym.expr<i>, trips = #sym.expr<5>} -> !graph.tensor<[n + 5], f64>
-    %e = graph.reduce add %r axes [0] : !graph.tensor<[n + 5], f64>
-    return %e : !graph.tensor<[], f64>
-  })")
-                .find("sizes in it depend on data"),
-            std::string::npos);
   EXPECT_NE(getRefusal(R"((%c: !graph.tensor<[], i1>, %x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {
     %r = graph.while carry %x : !graph.tensor<[n], f64> {
     ^bb0(%i: !graph.tensor<[], i64>, %state: !graph.tensor<[n], f64>):

@@ -86,3 +86,39 @@ func.func @kept(%w: !graph.tensor<[3], f32> {graph.state = "w"})
   } : (!graph.tensor<[3], f32>) -> !graph.tensor<[3], f32>
   return %0, %0 : !graph.tensor<[3], f32>, !graph.tensor<[3], f32>
 }
+
+// A branch's result without a limit is copied behind what binds its size, as a row, and read from there.
+// CHECK-LABEL: func.func @branch
+// CHECK:         %[[BOTH:.*]]:2 = tile.branch
+// CHECK:         tile.opaque [1] ins(%[[BOTH]]#1)
+// CHECK:         %[[ROW:.*]] = graph.reshape %[[BOTH]]#0
+// CHECK:         %[[COPY:.*]] = tile.compute [4*k] [parallel] ins(%[[ROW]]
+// CHECK:         %[[MATRIX:.*]] = graph.reshape %[[COPY]]
+// CHECK:         tile.compute [4, k] [parallel, reduction] ins(%[[MATRIX]]
+func.func @branch(%c: !graph.tensor<[], i1>, %x: !graph.tensor<[n, 4], f32>) -> !graph.tensor<[4], f32> {
+  %0:2 = tile.branch %c then @side else @side(%x) : (!graph.tensor<[], i1>, !graph.tensor<[n, 4], f32>) -> (!graph.tensor<[k, 4], f32>, !graph.tensor<[], i64>)
+  %1 = tile.opaque [1] ins(%0#1) attributes {binds = "k"} {
+  ^bb0(%i: index, %from: memref<?xi64>, %to: memref<?xi64>):
+    %k = memref.load %from[%i] : memref<?xi64>
+    memref.store %k, %to[%i] : memref<?xi64>
+    tile.yield
+  } : (!graph.tensor<[], i64>) -> !graph.tensor<[], i64>
+  %2 = tile.compute [4, k] [parallel, reduction] ins(%0#0 : affine_map<(d0, d1) -> (d1, d0)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32):
+    %3 = arith.maximumf %a, %b : f32
+    tile.yield %3 : f32
+  } : (!graph.tensor<[k, 4], f32>) -> !graph.tensor<[4], f32>
+  return %2 : !graph.tensor<[4], f32>
+}
+
+func.func private @side(%x: !graph.tensor<[n, 4], f32>) -> (!graph.tensor<[n, 4], f32>, !graph.tensor<[], i64>) {
+  %0 = tile.compute [n, 4] [parallel, parallel] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[n, 4], f32>) -> !graph.tensor<[n, 4], f32>
+  %1 = tile.compute [] [] ins() {
+    %n = arith.constant 4 : i64
+    tile.yield %n : i64
+  } : () -> !graph.tensor<[], i64>
+  return %0, %1 : !graph.tensor<[n, 4], f32>, !graph.tensor<[], i64>
+}

@@ -1,4 +1,5 @@
 // Operators with regions.
+#include "compiler/grad/BoundSymbols.h"
 #include "compiler/grad/Rule.h"
 #include "compiler/grad/Sweep.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,25 +11,6 @@ using namespace mlir;
 namespace freestone::grad {
 
 namespace {
-
-/// Whether the branches bind data-dependent sizes, which a copy of them would bind again.
-bool bindsSymbols(graph::IfOp op) {
-  llvm::SetVector<StringAttr> known;
-  for (Type type : op->getParentOfType<func::FuncOp>().getArgumentTypes())
-    for (Expr extent : cast<graph::TensorType>(type).getShape())
-      extent.collectSymbols(known);
-  auto isNew = [&](Expr bound) {
-    std::optional<StringRef> symbol = bound.asSymbol();
-    return symbol && !known.contains(StringAttr::get(op.getContext(), *symbol));
-  };
-  WalkResult walked = op->walk([&](graph::SymbolBinderInterface binder) {
-    SmallVector<Expr> bound;
-    if (binder != op)
-      binder.collectBound(bound);
-    return llvm::any_of(bound, isNew) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return walked.wasInterrupted();
-}
 
 /// Turns a copy of a branch into its backward program, which yields the gradients of `wanted`.
 LogicalResult turnBranch(Region &branch, ArrayRef<Value> gradients, ArrayRef<Value> wanted) {
@@ -62,8 +44,6 @@ LogicalResult turnBranch(Region &branch, ArrayRef<Value> gradients, ArrayRef<Val
 /// A second `if` on the same condition returns the gradients of the branches' captures; each branch recomputes what it
 /// needs.
 LogicalResult differentiateIf(graph::IfOp op, Backward &backward) {
-  if (bindsSymbols(op))
-    return backward.refuse("has sizes within its branches that depend on data; freeze what comes before it");
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
   SmallVector<Value> wanted =
@@ -72,13 +52,16 @@ LogicalResult differentiateIf(graph::IfOp op, Backward &backward) {
   for (unsigned index = 0; index < op->getNumResults(); ++index)
     gradients.push_back(backward.gradient(index).value());
   SmallVector<Type> types = llvm::map_to_vector(wanted, [](Value value) { return value.getType(); });
+  auto names = renameSymbols(op->getParentOfType<func::FuncOp>(), findBoundSymbols(op));
   auto turned = graph::IfOp::create(backward.builder, types, op.getCondition());
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), turned->getRegions())) {
     IRMapping mapping;
     from.cloneInto(&to, mapping);
-    if (failed(turnBranch(to, gradients, wanted)))
-      return failure();
   }
+  applyNames(turned, names);
+  for (Region &branch : turned->getRegions())
+    if (failed(turnBranch(branch, gradients, wanted)))
+      return failure();
   for (auto [value, gradient] : llvm::zip_equal(wanted, turned.getResults()))
     backward.add(value, backward.tensor(gradient));
   return success();

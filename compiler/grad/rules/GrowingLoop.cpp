@@ -2,6 +2,7 @@
 // opposite order, which computes each of them again from the carried values with which it began, and from its costly
 // values. The sizes within it follow its own number: iteration t has those of iteration trips - 1 - t.
 #include "compiler/dialect/sym/Substitute.h"
+#include "compiler/grad/BoundSymbols.h"
 #include "compiler/grad/CapturedPart.h"
 #include "compiler/grad/Differentiate.h"
 #include "compiler/grad/GrowingStates.h"
@@ -9,7 +10,6 @@
 #include "compiler/grad/ScanStates.h"
 #include "compiler/grad/Sweep.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -18,29 +18,6 @@ using namespace mlir;
 namespace freestone::grad {
 
 namespace {
-
-/// A symbol that the function does not use. Its bounds are noted there.
-Expr declareSymbol(func::FuncOp function, StringRef stem, sym::SymbolBoundsAttr bounds) {
-  llvm::SetVector<StringAttr> taken;
-  AttrTypeWalker walker;
-  walker.addWalk([&](sym::ExprAttr size) { size.getExpr().collectSymbols(taken); });
-  function->walk([&](Operation *op) {
-    walker.walk(op->getAttrDictionary());
-    for (Type type : op->getResultTypes())
-      walker.walk(type);
-    for (Region &region : op->getRegions())
-      for (Type type : region.getArgumentTypes())
-        walker.walk(type);
-  });
-  auto known = function->getAttrOfType<DictionaryAttr>("graph.symbols");
-  NamedAttrList symbols(known ? known.getValue() : ArrayRef<NamedAttribute>());
-  std::string name = stem.str();
-  while (taken.contains(StringAttr::get(function.getContext(), name)) || symbols.get(name))
-    name += "_";
-  symbols.set(name, bounds);
-  function->setAttr("graph.symbols", symbols.getDictionary(function.getContext()));
-  return Expr::symbol(function.getContext(), name);
-}
 
 class LoopGradient {
 public:
@@ -114,10 +91,10 @@ SmallVector<Value> LoopGradient::cloneIteration(Block &block) {
   mapping.map(body.getArgument(0), builder.integer(number).value());
   for (auto [argument, tensor] : llvm::zip(op.getCarriedArgs(), restored))
     mapping.map(argument, begun.emplace_back(tensor.value()));
+  auto names = renameSymbols(op->getParentOfType<func::FuncOp>(), findBoundSymbols(op));
+  names[StringAttr::get(op.getContext(), *trip.getExpr().asSymbol())] = number;
   for (Operation &inner : body.without_terminator())
-    sym::substituteSymbols(builder.clone(inner, mapping), [&](StringRef name) {
-      return name == trip.getExpr().asSymbol() ? std::optional(number) : std::nullopt;
-    });
+    applyNames(builder.clone(inner, mapping), names);
   for (auto [value, tensor] : llvm::zip_equal(getCostly(body), ArrayRef(restored).drop_front(begun.size())))
     costly.push_back({mapping.lookup(value), tensor.value()});
   return llvm::map_to_vector(body.getTerminator()->getOperands(),

@@ -1,5 +1,6 @@
 // The gradient of a scan: a scan of its steps in the opposite order, which computes each of them again from the carried
 // values with which it began, and from its costly values.
+#include "compiler/grad/BoundSymbols.h"
 #include "compiler/grad/CapturedPart.h"
 #include "compiler/grad/Differentiate.h"
 #include "compiler/grad/Rule.h"
@@ -74,9 +75,11 @@ void ScanGradient::collectInputs() {
 }
 
 LogicalResult ScanGradient::buildBody() {
+  auto names = renameSymbols(op->getParentOfType<func::FuncOp>(), findBoundSymbols(op));
   unfinished = graph::ScanOp::create(backward.builder, TypeRange(), ValueRange(), sequences);
   IRMapping mapping;
   op.getBody().cloneInto(&unfinished.getBody(), mapping);
+  applyNames(unfinished, names);
   Block &block = unfinished.getBody().front();
   Operation *end = block.getTerminator();
   SmallVector<Value> outputs(end->getOperands()), wanted;
@@ -176,16 +179,7 @@ LogicalResult ScanGradient::build() {
   return success();
 }
 
-LogicalResult differentiateScan(graph::ScanOp op, Backward &backward) {
-  bool binds = op.getBody()
-                   .walk([](graph::SymbolBinderInterface binder) {
-                     return isa<graph::IfOp, graph::ScanOp>(binder) ? WalkResult::advance() : WalkResult::interrupt();
-                   })
-                   .wasInterrupted();
-  if (binds)
-    return backward.refuse("has sizes within its steps that depend on data; freeze what comes before it");
-  return ScanGradient(op, backward).build();
-}
+LogicalResult differentiateScan(graph::ScanOp op, Backward &backward) { return ScanGradient(op, backward).build(); }
 
 } // namespace
 
