@@ -261,6 +261,23 @@ TEST_F(ControlFlowGradient, SizesWithinSteps) { check(sizedSteps); }
 
 TEST_F(ControlFlowGradient, SizesWithinStepsTwice) { checkTwice(sizedSteps); }
 
+/// Sizes that a slice would write in another way.
+TEST_F(ControlFlowGradient, NumbersOfSteps) {
+  check(R"((%x: !graph.tensor<[k, n], f64>, %h: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {
+    %numbers = graph.iota 0 : !graph.tensor<[k - min(k, 2*(k floordiv 2))], i64>
+    %last, %all = graph.scan carry %h : !graph.tensor<[n], f64> over %numbers : !graph.tensor<[k - min(k, 2*(k floordiv 2))], i64> {
+    ^bb0(%state: !graph.tensor<[n], f64>, %number: !graph.tensor<[], i64>):
+      %row = graph.gather %x, %number axis 0 batch_dims 0 : !graph.tensor<[k, n], f64>, !graph.tensor<[], i64>
+      %sum = graph.binary add %row, %state : !graph.tensor<[n], f64>
+      %next = graph.unary sin %sum : !graph.tensor<[n], f64>
+      graph.yield %next, %next : !graph.tensor<[n], f64>, !graph.tensor<[n], f64>
+    } -> !graph.tensor<[n], f64>, !graph.tensor<[k - min(k, 2*(k floordiv 2)), n], f64>
+    %sum = graph.reduce add %all axes [0] : !graph.tensor<[k - min(k, 2*(k floordiv 2)), n], f64>
+    %both = graph.binary add %sum, %last : !graph.tensor<[n], f64>
+    return %both : !graph.tensor<[n], f64>
+  })");
+}
+
 TEST_F(ControlFlowGradient, Refusals) {
   std::string sized = R"((%x: !graph.tensor<[n], f64>) -> !graph.tensor<[], f64> {
     %limit = graph.constant dense<5> : tensor<i64> -> !graph.tensor<[], i64>

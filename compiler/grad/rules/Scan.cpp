@@ -22,7 +22,8 @@ public:
   LogicalResult build();
 
 private:
-  Tensor reversed(Tensor x) { return slice(x, 0, x.dim(0) - 1, x.dim(0), -1); }
+  /// Of the same type, where sizes could be written otherwise.
+  Tensor reversed(Tensor x) { return reverse(x, {0}); }
   Tensor zeros(Value like) { return backward.builder.splat(0, cast<graph::TensorType>(like.getType())); }
   /// The results but for those that are kept for this gradient.
   size_t getNumGiven() { return op->getNumResults() - states - getCostly(op.getBody().front()).size(); }
