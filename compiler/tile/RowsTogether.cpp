@@ -7,8 +7,7 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 
-/// Operations of one vector in all passes.
-static int64_t countOperations(const RowPasses &passes) {
+int64_t tile::countOperations(const RowPasses &passes) {
   constexpr int64_t loop = 2;
   int64_t operations = 0;
   for (const RowPasses::Entry &entry : passes.entries)

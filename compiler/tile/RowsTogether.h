@@ -14,6 +14,9 @@ struct RowsTogether {
   static RowsTogether choose(const RowPasses &passes, unsigned rowLoops, llvm::ArrayRef<int64_t> lanes);
 };
 
+/// Operations of one vector in all passes.
+int64_t countOperations(const RowPasses &passes);
+
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_TILE_ROWSTOGETHER_H

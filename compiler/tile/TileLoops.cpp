@@ -162,16 +162,26 @@ static int64_t choosePrefetching(const RowPasses &passes, unsigned rowLoops, Arr
   return chosen;
 }
 
-static RowsTilingAttr tileRows(ProgramOp program, unsigned rowLoops, const RowPasses &passes,
-                               const DeviceDescription &device, LoopTilings allowed) {
+/// The rows of a tile, so few that workers have equally much: whole copies, or whole groups of rows that go together.
+static Expr chooseRows(const RowPasses &passes, unsigned rowLoops, const DeviceDescription &device, int64_t copied,
+                       int64_t together) {
+  constexpr double seconds = 6e-7; // some three hand-overs of a line to another worker
   MLIRContext *context = passes.entries.front().compute->getContext();
-  Expr length = Expr::constant(context, 1);
+  Expr one = Expr::constant(context, 1), length = one;
   for (const RowPasses::Entry &entry : passes.entries)
     if (entry.role != RowRole::scalar)
       length = getRowLength(entry.compute, rowLoops);
-  Expr rows = Expr::constant(context, 1);
-  if (rowLoops)
-    rows = Expr::max(Expr::floorDiv(Expr::constant(context, getTileElements(device)), length), rows);
+  if (!rowLoops)
+    return one;
+  int64_t elements = std::clamp<int64_t>(seconds * device.getMultiplyAdds(32) / countOperations(passes),
+                                         8 * getCommonLanes(device), getTileElements(device));
+  Expr groups = Expr::floorDiv(Expr::constant(context, elements / together), length);
+  return Expr::ceilDiv(Expr::max(groups * together, one), copied) * copied;
+}
+
+static RowsTilingAttr tileRows(ProgramOp program, unsigned rowLoops, const RowPasses &passes,
+                               const DeviceDescription &device, LoopTilings allowed) {
+  MLIRContext *context = passes.entries.front().compute->getContext();
   SmallVector<int64_t> runLoops, lanes, accumulators;
   std::optional<unsigned> across;
   for (unsigned pass = 0; pass < passes.passes; ++pass) {
@@ -179,15 +189,13 @@ static RowsTilingAttr tileRows(ProgramOp program, unsigned rowLoops, const RowPa
     lanes.push_back(canKeepLanes(passes, pass) ? getCommonLanes(device) : 1);
     accumulators.push_back(allowed.sideBySide ? getAccumulators(passes, pass, rowLoops, lanes.back()) : 1);
   }
-  // Tiles of whole copies.
   if (allowed.rowsAcross && llvm::all_of(lanes, [&](int64_t width) { return width == getCommonLanes(device); }))
     across = findRowsAcross(program, rowLoops, passes, device);
-  if (across)
-    rows = Expr::ceilDiv(rows, getCommonLanes(device)) * getCommonLanes(device);
   RowsTogether together;
   int64_t prefetching = allowed.prefetchRows && !across ? choosePrefetching(passes, rowLoops, runLoops, lanes) : -1;
   if (allowed.rowsTogether && !across)
     together = RowsTogether::choose(passes, rowLoops, lanes);
+  Expr rows = chooseRows(passes, rowLoops, device, across ? getCommonLanes(device) : 1, together.rows);
   return RowsTilingAttr::get(context, rowLoops, rows, runLoops, lanes, accumulators, /*block_rows=*/1,
                              /*block_columns=*/1, across ? int64_t(*across) : -1, together.rows, together.shortRow,
                              prefetching);

@@ -8,7 +8,7 @@
 
 // The maximum and the sum over the channels of a pixel, whose neighbours are other pixels: sixteen of these are copied.
 // CHECK-LABEL: tile.program @softmax
-// CHECK-SAME:    #tile.rows<row_loops = 2, rows = 32, run_loops = [1, 1, 1], lanes = [16, 16, 16], accumulators = [1, 1, 1], packed = 0>
+// CHECK-SAME:    #tile.rows<row_loops = 2, rows = 16, run_loops = [1, 1, 1], lanes = [16, 16, 16], accumulators = [1, 1, 1], packed = 0>
 // CHECK-SAME:    scratch = 6144
 tile.program @softmax symbols [n](%x: !graph.tensor<[n, 96, 784], f32>) -> (!graph.tensor<[n, 784, 96], f32>) {
   %0 = tile.compute [n, 784, 96] [parallel, parallel, reduction] ins(%x : affine_map<(d0, d1, d2) -> (d0, d2, d1)>) init [0.0 : f32] {

@@ -10,11 +10,12 @@
 // CHECK: module attributes {tile.counters = {rows_prefetched = 1 : i64, rows_together = 1 : i64
 
 // Four rows of as many vectors as a processor looks ahead; the exponentials, which take longest, prefetch the next ones.
+// Tiles are whole fours of rows and take as long with any vectors, of long operations as of short ones.
 // CHECK-LABEL: tile.program @softmax
-// CHECK-SAME:    together = 4, short_row = 96, prefetching = 1>
+// CHECK-SAME:    rows = max(4*(351 floordiv c), 1), {{.*}}together = 4, short_row = 96, prefetching = 1>
 // CHECK-SAME:    scratch = 64*
 // NARROW-LABEL: tile.program @softmax
-// NARROW-SAME:    together = 4, short_row = 48, prefetching = 1>
+// NARROW-SAME:    rows = max(4*(175 floordiv c), 1), {{.*}}together = 4, short_row = 48, prefetching = 1>
 !x = !graph.tensor<[n, c], f32>
 !r = !graph.tensor<[n], f32>
 tile.program @softmax symbols [n, c](%x: !x) -> (!x) {
@@ -44,6 +45,7 @@ tile.program @softmax symbols [n, c](%x: !x) -> (!x) {
 
 // Positions of extremes have no operation that combines lanes: their rows go one by one.
 // CHECK-LABEL: tile.program @position
+// CHECK-SAME:    rows = max(2048 floordiv c, 1),
 // CHECK-NOT:     together
 !i = !graph.tensor<[n], i64>
 tile.program @position symbols [n, c](%x: !x) -> (!r, !i) {
