@@ -17,7 +17,16 @@ constexpr int64_t defaultHint = 64;
 /// Constants of the program, which are never kept.
 bool isSource(Operation *op) { return isa<graph::ConstantOp, graph::WeightOp, graph::SizesOp, graph::IotaOp>(op); }
 
+/// Sums of floats depend on the order in which a program adds: computed again within another one, they may round
+/// otherwise.
+bool isRounded(graph::ReduceOp op) {
+  bool isExact = op.getKind() == graph::ReduceKind::max || op.getKind() == graph::ReduceKind::min;
+  return !isExact && isa<FloatType>(graph::getElementType(op.getResult()));
+}
+
 bool mayRecompute(Operation *op) {
+  if (auto reduction = dyn_cast<graph::ReduceOp>(op); reduction && isRounded(reduction))
+    return false;
   return isa<graph::UnaryOp, graph::BinaryOp, graph::CompareOp, graph::SelectOp, graph::CastOp, graph::BroadcastOp,
              graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::PadOp, graph::ConcatOp, graph::GatherOp,
              graph::GatherElementsOp, graph::ReduceOp, graph::RandomBitsOp>(op);

@@ -41,3 +41,24 @@ func.func @enough(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}) -> !graph.
   %2 = graph.reduce add %1 axes [0, 1] : !graph.tensor<[b, 16], f32>
   return %2 : !graph.tensor<[], f32>
 }
+
+// Sums of floats are kept, as another program may add in another order; maxima are exact.
+// CHECK-LABEL: func.func @sums
+// CHECK: %[[sum:.*]] = graph.reduce add {{.*}} axes [1]
+// CHECK: %[[kept:.*]] = graph.barrier %[[sum]]
+// CHECK: graph.unary log %[[kept]]
+// CHECK: %[[others:.*]] = graph.barrier
+// CHECK: graph.reduce max %[[others]]
+// CHECK: return
+func.func @sums(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}, %w: !graph.tensor<[16, 64], f32>) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "blocks", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
+  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 16], f32>, !graph.tensor<[16, 64], f32>
+  %1 = graph.unary exp %0 : !graph.tensor<[b, 64], f32>
+  %2 = graph.reduce add %1 axes [1] : !graph.tensor<[b, 64], f32>
+  %3 = graph.reduce max %0 axes [1] : !graph.tensor<[b, 64], f32>
+  %4 = graph.unary log %2 : !graph.tensor<[b], f32>
+  %5 = graph.unary exp %3 : !graph.tensor<[b], f32>
+  %6 = graph.binary mul %4, %5 : !graph.tensor<[b], f32>
+  %7 = graph.reduce add %6 axes [0] : !graph.tensor<[b], f32>
+  return %7 : !graph.tensor<[], f32>
+}
