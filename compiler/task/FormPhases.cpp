@@ -204,7 +204,8 @@ SmallVector<Attribute> PhaseFormer::accesses(ArrayAttr planned, sym::Substitutio
   return result;
 }
 
-PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee, sym::Substitution sizes) {
+PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee, sym::Substitution::Replacement values) {
+  sym::Substitution sizes(values);
   Operations operations = countOperations(callee);
   // Without an estimate, tiles are dealt evenly.
   sym::Expr time = sizes.in(estimateTime(callee, device));
@@ -213,7 +214,7 @@ PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee, sym::Substituti
   tile::PlanAttr plan = callee.getPlanAttr();
   return {sizes.in(plan.getTiles()).attr(),
           time.attr(),
-          runTimeSizes.getGreatest(sizes.in(plan.getScratch())).attr(),
+          runTimeSizes.getGreatest(plan.getScratch(), values).attr(),
           sizes.in(operations.executed).attr(),
           sizes.in(operations.padding).attr(),
           builder.getArrayAttr(accesses(plan.getReads(), sizes)),
@@ -288,7 +289,7 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   ArrayAttr sizesAttr = builder.getArrayAttr(sizeAttrs);
   Bound &bound = plans[{callee, sizesAttr}];
   if (!bound.tiles)
-    bound = bindPlan(callee, sym::Substitution(sizes));
+    bound = bindPlan(callee, sizes);
   SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, sizesAttr, bound.tiles, IntegerAttr(),
                   bound.time, bound.scratch, bound.reads, bound.writes, builder.getDenseI64ArrayAttr(siteNumbers),
                   bound.operations, bound.padding, IntegerAttr(), ArrayAttr());

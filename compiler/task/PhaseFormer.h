@@ -56,7 +56,7 @@ private:
     sym::ExprAttr tiles, time, scratch, operations, padding;
     mlir::ArrayAttr reads, writes;
   };
-  Bound bindPlan(tile::ProgramOp callee, sym::Substitution sizes);
+  Bound bindPlan(tile::ProgramOp callee, sym::Substitution::Replacement values);
 
   mlir::func::FuncOp function;
   const DeviceDescription &device;

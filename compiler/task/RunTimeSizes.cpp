@@ -52,6 +52,22 @@ sym::Expr RunTimeSizes::getGreatest(sym::Expr expr) const {
   return most;
 }
 
+sym::Expr RunTimeSizes::getGreatest(sym::Expr expr, function_ref<std::optional<sym::Expr>(StringRef)> sizes) const {
+  sym::Expr together = expr.substitute(sizes), most = getGreatest(together);
+  if (most == together)
+    return most;
+  // Differences of sizes that a run determines are wide ranges within products.
+  sym::Expr zero = sym::Expr::constant(expr.context(), 0);
+  sym::SymbolicRange apart = sym::findRange(expr, [&](StringRef name) -> std::optional<sym::SymbolicRange> {
+    std::optional<sym::Expr> size = sizes(name);
+    if (!size)
+      return std::nullopt;
+    sym::Expr largest = getGreatest(*size);
+    return sym::SymbolicRange{largest == *size ? *size : zero, largest};
+  });
+  return sym::Expr::min(most, apart.greatest);
+}
+
 bool RunTimeSizes::isUnlimited(sym::Expr expr) const {
   llvm::SetVector<StringAttr> symbols;
   expr.collectSymbols(symbols);

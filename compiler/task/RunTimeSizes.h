@@ -22,6 +22,9 @@ public:
 
   /// At least the expression's value, whatever a run determines.
   sym::Expr getGreatest(sym::Expr expr) const;
+  /// The same of an expression of a program, with these sizes for its symbols: each by itself, as well as all by what
+  /// they have in common.
+  sym::Expr getGreatest(sym::Expr expr, llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes) const;
   /// A type that holds values of all of these, which have one rank, with its greatest sizes.
   graph::TensorType getGreatest(llvm::ArrayRef<mlir::Type> types) const;
   /// Whether it has symbols without a limit.
