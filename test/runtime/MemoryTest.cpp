@@ -1,6 +1,7 @@
 #include "runtime/platform/Memory.h"
 #include <cstring>
 #include <gtest/gtest.h>
+#include <vector>
 
 using namespace freestone::runtime;
 
@@ -31,6 +32,27 @@ TEST(Memory, GrowsWhereItIs) {
   EXPECT_EQ(block.grow(stride + 1, "a sequence").message(),
             "a sequence needs 1073741825 bytes; it can't grow beyond 1073741824");
   EXPECT_EQ(block.size(), size);
+}
+
+TEST(Memory, LargeBlocksBeginWhereHugePagesMay) {
+  constexpr int64_t hugePage = int64_t(2) << 20;
+  std::shared_ptr<Memory> memory = Memory::create({}, 0);
+  std::vector<Block> blocks;
+  for (int64_t bytes : {2 * hugePage, 2 * hugePage + 4096, 5 * hugePage - 1}) {
+    Result<Block> allocated = memory->allocate(bytes, "a block"), reserved = memory->reserve(1, bytes, "a sequence");
+    ASSERT_TRUE(allocated.ok() && reserved.ok());
+    for (Block *block : {&*allocated, &*reserved}) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(block->data()) % hugePage, 0u);
+      blocks.push_back(std::move(*block));
+    }
+    ASSERT_TRUE(blocks.back().grow(bytes, "a sequence").ok());
+  }
+  // What lies beside a block is not its own: all are written to their ends.
+  for (size_t number = 0; number < blocks.size(); ++number)
+    std::memset(blocks[number].data(), int(number + 1), blocks[number].size());
+  for (size_t number = 0; number < blocks.size(); ++number)
+    for (int64_t place : {int64_t(0), blocks[number].size() - 1})
+      EXPECT_EQ(blocks[number].data()[place], char(number + 1));
 }
 
 TEST(Memory, GrowsWithinTheLimit) {

@@ -6,24 +6,41 @@
 
 using namespace freestone::runtime;
 
+constexpr size_t hugePage = size_t(2) << 20;
+
 static void useHugePages(void *memory, size_t bytes) {
-  constexpr size_t hugePage = size_t(2) << 20;
   if (bytes >= 2 * hugePage)
     madvise(memory, bytes, MADV_HUGEPAGE);
 }
 
-void *platform::allocatePages(size_t bytes) {
-  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
+/// Maps memory that begins where a huge page may, if there are some, so that its first bytes are in one too; null on
+/// failure.
+static void *mapAligned(size_t bytes, int protection, int flags) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  if (bytes > SIZE_MAX - hugePage)
     return nullptr;
-  useHugePages(memory, bytes);
+  bytes = (bytes + page - 1) / page * page;
+  size_t room = bytes >= 2 * hugePage ? hugePage - page : 0;
+  void *mapped = mmap(nullptr, bytes + room, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  if (mapped == MAP_FAILED)
+    return nullptr;
+  size_t before = room > 0 ? -reinterpret_cast<uintptr_t>(mapped) % hugePage : 0;
+  char *begin = static_cast<char *>(mapped) + before;
+  if (before > 0)
+    munmap(mapped, before);
+  if (room > before)
+    munmap(begin + bytes, room - before);
+  return begin;
+}
+
+void *platform::allocatePages(size_t bytes) {
+  void *memory = mapAligned(bytes, PROT_READ | PROT_WRITE, /*flags=*/0);
+  if (memory)
+    useHugePages(memory, bytes);
   return memory;
 }
 
-void *platform::reservePages(size_t bytes) {
-  void *memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
-}
+void *platform::reservePages(size_t bytes) { return mapAligned(bytes, PROT_NONE, MAP_NORESERVE); }
 
 bool platform::commitPages(void *address, size_t bytes) {
   if (mprotect(address, bytes, PROT_READ | PROT_WRITE) != 0)
