@@ -87,6 +87,32 @@ ArrayAttr tile::getTree(const TranspositionTiles &tiles, TranspositionTilingAttr
   return getRoot(nodes, !tiles.planes.empty(), nodes.deal(Axis::rows, nodes.constant(tiling.getRows()), {dealt}));
 }
 
+ArrayAttr tile::getTree(const RowGrid &grid, const RowPasses &passes, const std::optional<RowsAcross> &across,
+                        ArrayRef<ComputeOp> computes) {
+  using Axis = RowAxis;
+  TreeNodes nodes(grid.rows.context());
+  auto getNumber = [&](ComputeOp compute) -> int64_t { return llvm::find(computes, compute) - computes.begin(); };
+  SmallVector<Attribute> body;
+  if (across)
+    body.push_back(nodes.pack(getNumber(across->reader), across->input));
+  for (unsigned pass = 0; pass <= passes.passes; ++pass) {
+    SmallVector<int64_t> numbers;
+    for (const RowPasses::Entry &entry : passes.entries)
+      if (entry.pass == pass)
+        numbers.push_back(getNumber(entry.compute));
+    if (!numbers.empty())
+      body.push_back(nodes.evaluate(numbers, Axis::elements, Axis::rows));
+  }
+  bool hasRows = !grid.rowExtents.empty();
+  if (hasRows)
+    body = {nodes.divide(Axis::rows, nodes.constant(grid.together), body)};
+  if (grid.columns)
+    body = {nodes.deal(Axis::elements, *grid.columns, body)};
+  if (hasRows)
+    body = {nodes.deal(Axis::rows, grid.rows, body)};
+  return nodes.body(body);
+}
+
 ArrayAttr tile::getFormTree(ProgramOp program) {
   size_t computes = program.getComputes().size();
   return llvm::TypeSwitch<Attribute, ArrayAttr>(program.getPlan()->getTiling())
@@ -104,6 +130,21 @@ ArrayAttr tile::getFormTree(ProgramOp program) {
       })
       .Case([&](TranspositionTilingAttr tiling) {
         return getTree(TranspositionTiles::get(program.getComputes().front(), tiling), tiling, computes);
+      })
+      .Case([&](MapTilingAttr tiling) {
+        RowGrid grid = RowGrid::get(program.getComputes().front(), tiling);
+        return getTree(grid, getMapPasses(program.getComputes()), std::nullopt, program.getComputes());
+      })
+      .Case([&](RowsTilingAttr tiling) {
+        if (tiling.hasBlocks())
+          return ArrayAttr();
+        std::string why;
+        RowPasses passes = *getRowPasses(program, tiling.getRowLoops(), why);
+        std::optional<RowsAcross> across;
+        if (tiling.getPacked() >= 0)
+          across = *RowsAcross::get(program, passes, tiling.getRowLoops(), tiling.getPacked(),
+                                    tiling.getLanes().front(), why);
+        return getTree(RowGrid::get(program.getComputes().front(), tiling), passes, across, program.getComputes());
       })
       .Default([](Attribute) { return ArrayAttr(); });
 }

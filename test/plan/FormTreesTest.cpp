@@ -99,3 +99,28 @@ TEST(FormTreesTest, InterleavedTranspositionHasVectorsAlongRows) {
       "#tile.blocks<axis = 2, step = 3, dealt = false, body = [#tile.evaluate<computes = [0], lanes = 1, along = 2>]>"
       "]>]>]>]>]");
 }
+
+TEST(FormTreesTest, MapGoesRowByRowThroughPartsOfRows) {
+  MLIRContext context;
+  context.loadDialect<sym::SymDialect, graph::GraphDialect, tile::TileDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+tile.program @p symbols [](%x: !graph.tensor<[7, 4096], f32>) -> (!graph.tensor<[7, 4096], f32>) {
+  %0 = tile.compute [7, 4096] [parallel, parallel] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[7, 4096], f32>) -> !graph.tensor<[7, 4096], f32>
+  tile.return %0 : !graph.tensor<[7, 4096], f32>
+})",
+                                                             &context);
+  auto tiling = dyn_cast_or_null<tile::MapTilingAttr>(
+      parseAttribute("#tile.map<rows = 2, columns = 256, lanes = 16, vectors = 1>", &context));
+  ASSERT_TRUE(module && tiling);
+  SmallVector<tile::ComputeOp> computes = (*module->getOps<tile::ProgramOp>().begin()).getComputes();
+  std::string text;
+  llvm::raw_string_ostream(text) << tile::getTree(tile::RowGrid::get(computes.front(), tiling),
+                                                  tile::getMapPasses(computes), std::nullopt, computes);
+  EXPECT_EQ(text, "[#tile.blocks<axis = 0, step = 2, dealt = true, body = ["
+                  "#tile.blocks<axis = 1, step = 256, dealt = true, body = ["
+                  "#tile.blocks<axis = 0, step = 1, dealt = false, body = ["
+                  "#tile.evaluate<computes = [0], lanes = 1, along = 0>]>]>]>]");
+}

@@ -110,7 +110,8 @@ void RowEmitter::emitResultBlock(ArrayRef<Value> matrix, Value rowBlock, Value c
         result.indices.push_back(emission.add(row, emission.getConstant(number / columnCount)));
         result.indices.push_back(emission.add(column, emission.getConstant(number % columnCount)));
       }
-      emitRows();
+      for (unsigned pass = 0; pass <= passes.passes; ++pass)
+        emitRows(pass);
     });
   });
 }

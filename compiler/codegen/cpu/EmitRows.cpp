@@ -26,37 +26,59 @@ void RowEmitter::emit() {
     return emitResultBlocks();
   if (squares)
     return emitSquares();
-  emission.forTiles([&](Value tile) { emitTile(tile); });
+  emitRowTiles();
 }
 
-void RowEmitter::emitTile(Value tile) {
-  Value rowTile = tile;
-  if (grid.columns) {
-    Value inRow = emission.getSize(grid.columnBlocks), count = emission.getSize(*grid.columns);
-    rowTile = emission.divide(tile, inRow);
-    firstColumn = emission.multiply(emission.subtract(tile, emission.multiply(rowTile, inRow)), count);
-    endColumn = emission.add(firstColumn, count);
-  }
-  auto emitOne = [&](ArrayRef<Value> indices) {
-    rows.assign(1, Row{llvm::to_vector(indices)});
-    emitRows();
-  };
-  if (grid.rowExtents.empty())
-    return emitOne({});
-  Value count = emission.getSize(grid.rows), first = emission.multiply(rowTile, count);
-  Value end = emission.minimum(emission.add(first, count), emission.getSize(grid.rowCount));
+void RowEmitter::emitRowTiles() {
+  SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
+  ArrayAttr tree = tile::getTree(grid, passes, across, computes);
+  SmallVector<DealtAxis> blocks;
+  if (!grid.rowExtents.empty())
+    blocks.push_back({Expr::ceilDiv(grid.rowCount, grid.rows), grid.rows, grid.rowCount});
+  if (grid.columns)
+    blocks.push_back({grid.columnBlocks, *grid.columns, computes.front().getExtents()[grid.rowExtents.size()]});
+  Positions outer;
+  emission.forTiles([&](Value number) {
+    rows.assign(1, Row());
+    setTile(number, {}, outer, blocks);
+    walkTile(tree);
+  });
+}
+
+/// Rows are counted on digit by digit. Squares are whole, but for the last ones.
+void RowEmitter::emitBlocks(tile::BlocksAttr blocks) {
+  auto walkBody = [&] { walk(blocks.getBody().getValue()); };
+  squares ? forWholeBlocks(blocks, walkBody) : forRows(walkBody);
+}
+
+void RowEmitter::emitEvaluate(tile::EvaluateAttr node) {
+  if (squares)
+    return emitSquare();
+  tile::ComputeOp first = emission.program.getComputes()[node.getComputes().front()];
+  emitRows(passes.find(first.getResult(0))->pass);
+}
+
+/// The first row of the tile, and the one behind its last: loops over rows count up to it rather than to a number of
+/// rows.
+std::pair<Value, Value> RowEmitter::getRowsOfTile() {
+  Value first = axes.ranges[tile::RowAxis::rows].first;
+  return {first, emission.minimum(emission.add(first, emission.getSize(grid.rows)), emission.getSize(grid.rowCount))};
+}
+
+/// `body` for each row of the tile, or for several together.
+void RowEmitter::forRows(llvm::function_ref<void()> body) {
+  auto [first, end] = getRowsOfTile();
   if (grid.together > 1)
-    return emitRowsTogether(first, end);
+    return forRowsTogether(first, end, body);
   emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) {
-    if (across)
-      placeRow(indices, first, end);
-    emitOne(indices);
+    rows.assign(1, Row{llvm::to_vector(indices)});
+    body();
   });
 }
 
 /// As many rows at a time as go together, where they are short and so many are left of the tile and of the last row
 /// loop; single ones otherwise.
-void RowEmitter::emitRowsTogether(Value first, Value end) {
+void RowEmitter::forRowsTogether(Value first, Value end, llvm::function_ref<void()> body) {
   Expr longest = Expr::constant(builder.getContext(), 0);
   for (const RowPasses::Entry &entry : passes.entries)
     if (entry.role != RowRole::scalar)
@@ -74,7 +96,7 @@ void RowEmitter::emitRowsTogether(Value first, Value end) {
       if (row)
         rows.back().indices.back() = emission.add(indices.back(), emission.getConstant(row));
     }
-    emitRows();
+    body();
   };
   auto emitShort = [&](Value number, ArrayRef<Value> indices) -> Value {
     Value left = emission.minimum(emission.subtract(end, number), emission.subtract(extent, indices.back()));
@@ -89,10 +111,12 @@ void RowEmitter::emitRowsTogether(Value first, Value end) {
       [&] { emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) { emitSome(indices, 1); }); });
 }
 
-/// Finds the copy of a row of the tile from `first` to `end`, and copies it with those behind it if it is the first of
-/// as many as a vector has lanes. Rows of other tiles are not read: their workers may be writing them.
-void RowEmitter::placeRow(ArrayRef<Value> indices, Value first, Value end) {
+/// Finds the copy of the current row, and copies it with those of the tile behind it if it is the first of as many as a
+/// vector has lanes. Rows of other tiles are not read: their workers may be writing them.
+void RowEmitter::emitPacked(tile::PackedAttr, unsigned) {
+  auto [first, end] = getRowsOfTile();
   tile::ComputeOp compute = across->reader;
+  ArrayRef<Value> indices = rows.front().indices;
   unsigned lanes = grid.passes.front().lanes, rowLoops = indices.size();
   Value row = indices.back(), number = emission.getConstant(0), vector = emission.getConstant(lanes);
   for (auto [index, extent] : llvm::zip_equal(indices, grid.rowExtents))
@@ -104,7 +128,6 @@ void RowEmitter::placeRow(ArrayRef<Value> indices, Value first, Value end) {
   Value isFirst = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, slot, emission.getConstant(0));
   emitIf(
       isFirst, [&] {
-        rows.assign(1, Row{llvm::to_vector(indices)});
         LanePoints points = getPoints(compute, {});
         Value left = emission.minimum(emission.subtract(emission.getSize(grid.rowExtents.back()), row),
                                       emission.subtract(end, number));
@@ -114,13 +137,11 @@ void RowEmitter::placeRow(ArrayRef<Value> indices, Value first, Value end) {
       });
 }
 
-/// The current rows, side by side.
-void RowEmitter::emitRows() {
-  for (unsigned pass = 0; pass < passes.passes; ++pass) {
-    emitScalars(pass);
+/// A pass over the current rows, side by side, and what is computed of whole rows before.
+void RowEmitter::emitRows(unsigned pass) {
+  emitScalars(pass);
+  if (pass < passes.passes)
     emitPass(pass);
-  }
-  emitScalars(passes.passes);
 }
 
 /// No elements of a row, but the row as a whole; of rows together, a lane for each.
@@ -270,8 +291,8 @@ SmallVector<Value> RowEmitter::emitLoops(Pass &pass, Elements outer, ValueRange 
 SmallVector<Value> RowEmitter::emitSegments(Pass &pass, const Elements &outer, ValueRange accumulators) {
   Value from = emission.getConstant(0), to = emission.getSize(pass.extents.back());
   if (grid.columns) {
-    from = firstColumn;
-    to = emission.minimum(endColumn, to);
+    from = axes.ranges[tile::RowAxis::elements].first;
+    to = emission.minimum(emission.add(from, emission.getSize(*grid.columns)), to);
   }
   // Vectors of segments begin at any column, where those of a row have the same columns modulo their lanes.
   unsigned lanes = grid.ends.empty() ? pass.lanes : 1;

@@ -25,7 +25,7 @@ void RowEmitter::emitSquares() {
 }
 
 /// A square: whole ones without masks, masked ones at the ends of rows and columns.
-void RowEmitter::emitEvaluate(tile::EvaluateAttr) {
+void RowEmitter::emitSquare() {
   const AxisRange &ofRows = axes.ranges[TranspositionAxis::rows], &ofColumns = axes.ranges[TranspositionAxis::columns];
   auto isWhole = [&](const AxisRange &range, int64_t size) {
     return compare(arith::CmpIPredicate::sge, range.count, emission.getConstant(size));

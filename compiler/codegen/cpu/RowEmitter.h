@@ -37,7 +37,7 @@ public:
              std::optional<tile::RowBlocks> blocks = std::nullopt,
              std::optional<tile::RowsAcross> across = std::nullopt)
       : TreeWalker(emission, ranges), passes(std::move(passes)), grid(std::move(grid)), blocks(std::move(blocks)),
-        across(std::move(across)), ranges({}) {}
+        across(std::move(across)), ranges(llvm::SmallVector<AxisRange>(tile::RowAxis::elements + 1)) {}
   /// Of a map in squares.
   RowEmitter(Emission &emission, tile::RowPasses passes, tile::TranspositionTilingAttr squares)
       : TreeWalker(emission, ranges), passes(std::move(passes)), squares(squares),
@@ -72,14 +72,18 @@ private:
   };
 
   // Rows, passes and their loops.
-  void emitTile(mlir::Value tile);
-  void emitRowsTogether(mlir::Value first, mlir::Value end);
-  void emitRows();
+  void emitRowTiles();
+  std::pair<mlir::Value, mlir::Value> getRowsOfTile();
+  void forRows(llvm::function_ref<void()> body);
+  void forRowsTogether(mlir::Value first, mlir::Value end, llvm::function_ref<void()> body);
+  void emitRows(unsigned pass);
   /// Whether the current rows are neighbours whose values of whole rows stand in vectors, a row a lane.
   bool areTogether() const { return rows.size() > 1 && !blocks; }
   Elements getWholeRows(unsigned row) const;
   void setOfRows(mlir::Value tensor, mlir::Value value, unsigned row);
-  void placeRow(llvm::ArrayRef<mlir::Value> indices, mlir::Value first, mlir::Value end);
+  void emitPacked(tile::PackedAttr node, unsigned depth) override;
+  void emitBlocks(tile::BlocksAttr blocks) override;
+  void emitEvaluate(tile::EvaluateAttr node) override;
   void emitScalars(unsigned before);
   void emitPass(unsigned number);
   llvm::SmallVector<mlir::Value> emitLoops(Pass &pass, Elements outer, mlir::ValueRange accumulators);
@@ -139,10 +143,7 @@ private:
     mlir::Value rowsLeft, columnsLeft;
   };
   void emitSquares();
-  void emitBlocks(tile::BlocksAttr blocks) override {
-    forWholeBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
-  }
-  void emitEvaluate(tile::EvaluateAttr node) override;
+  void emitSquare();
   void emitSquare(const Square &square);
   void emitTransposed(const Square &square);
   llvm::SmallVector<mlir::Value> transposeOperand(tile::ComputeOp compute, unsigned input, const Square &square);
@@ -156,15 +157,12 @@ private:
   std::optional<tile::RowBlocks> blocks;
   std::optional<tile::RowsAcross> across;
   tile::TranspositionTilingAttr squares;
-  /// Those of the tree of a map in squares.
   AxisRanges ranges;
   /// The current row, or those of a block, row-major in so many columns.
   llvm::SmallVector<Row> rows;
   int64_t columnsOfBlock = 1;
   /// Values of whole rows that are together.
   llvm::DenseMap<mlir::Value, mlir::Value> ofRows;
-  /// The columns of the tile.
-  mlir::Value firstColumn, endColumn;
   /// The copy of the packed operand, or of that with a border; the columns to read: of the copy or in place, and
   /// elements from one to the next.
   mlir::Value copy, columns, pitch;
