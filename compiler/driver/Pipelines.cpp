@@ -77,7 +77,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   lowering.residueClasses = switches.residueClasses;
   functions.addPass(tile::createSumIntoScatters({switches.scattersInPlace}));
   functions.addPass(tile::createReassociateSums({switches.reassociate}));
-  functions.addPass(tile::createUnfoldConvolutions({hasByteWindows(options)}));
+  functions.addPass(tile::createUnfoldConvolutions());
   functions.addPass(tile::createGraphToTile(lowering));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));

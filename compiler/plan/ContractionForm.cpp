@@ -188,11 +188,13 @@ static bool fitsHalfWord(Value factor) {
 }
 
 bool ContractionForm::multipliesPairs() {
-  if (!elementType.isInteger(32) || getWindowTaps())
+  bool hasWindow = getWordWindow().has_value();
+  if (!elementType.isInteger(32) || (!hasWindow && getWindowTaps()))
     return false;
   return llvm::all_of(ArrayRef{lhs, rhs}, [&](Value factor) {
     std::optional<unsigned> input = getInput(factor);
-    return input && fitsHalfWord(factor) && !compute.getFill(*input) && !compute.getInputType(*input).getLayout();
+    bool isPlain = input && (!compute.getFill(*input) || (hasWindow && factor == rhs));
+    return isPlain && fitsHalfWord(factor) && !compute.getInputType(*input).getLayout();
   });
 }
 

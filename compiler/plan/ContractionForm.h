@@ -31,8 +31,8 @@ struct StreamedInput {
   sym::Expr stride;
 };
 
-/// The vector operand of a convolution of elements that words are made of (8-bit integers, bf16), or of the gradient of
-/// its weights: a window that moves over rows of memory.
+/// The vector operand of a convolution of elements that words are made of (8-bit integers, bf16), of dot or pair
+/// products, or of the gradient of its weights: a window that moves over rows of memory.
 struct WordWindow {
   /// The greatest distance of neighbouring positions in memory.
   static constexpr int64_t mostStride = 4;
@@ -74,8 +74,8 @@ struct ContractionForm {
   std::optional<DotProductFactors> getSplitFactors();
   /// The parts of `rhs`, if they are packed beside it.
   mlir::Value getParts();
-  /// Whether pair products can multiply it: both factors are unmodified inputs that fit i16, summed in i32. A word has
-  /// two steps of k, whose products one instruction multiplies and adds.
+  /// Whether pair products can multiply it: both factors are unmodified inputs that fit i16, summed in i32; a window is
+  /// one of words. A word has two steps of k, whose products one instruction multiplies and adds.
   bool multipliesPairs();
   /// The words of k, rounded up.
   sym::Expr getDepth(int64_t wordSteps);

@@ -25,7 +25,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
     tiles.packedType = tiles.dotProducts->factors.getElementType(context);
     tiles.sumType = tiles.dotProducts->factors.getSumType(context);
     tiles.parts = tiles.dotProducts->factors.parts;
-  } else {
+  } else if (tree.multiply.getWordSteps() == 1) {
     windowTaps = form.getWindowTaps();
   }
   tiles.wordSteps = tree.multiply.getWordSteps();

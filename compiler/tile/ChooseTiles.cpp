@@ -162,8 +162,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       return ofGradient;
     }
     std::optional<tile::WindowForm> window;
-    // Words of bytes are summed four at a time, few channels or not.
-    if (windows && !(hasDotProducts && form->elementType.isInteger(32)))
+    // Words of bytes are summed several steps at a time, few channels or not.
+    bool hasPairs = form && pairProducts && form->multipliesPairs();
+    if (windows && !hasPairs && !(hasDotProducts && form->elementType.isInteger(32)))
       window = tile::WindowForm::get(program);
     if (window && !tile::isWindowInRegisters(*window))
       window.reset();
@@ -203,7 +204,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       return inner ? Attribute(inner->getTiling(*form, device)) : Attribute();
     }
     count("contractions");
-    if (pairProducts && form->multipliesPairs())
+    if (hasPairs)
       count("pair_products");
     if (keepPacked)
       count("kept_packed");

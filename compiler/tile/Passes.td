@@ -97,18 +97,16 @@ def UnfoldConvolutions : TilePass<"tile-unfold-convolutions", "::mlir::func::Fun
   let summary = "makes convolutions of 8-bit integers products of matrices";
   let description = [{
     In: convolutions in one group. Out: the product of the filters and of the elements under each of their places, whose
-    words dot products and pair products sum. Filters of a single place read pictures as they are. With `windows`, those stay
-    whose windows dot products pack as they are: with strides of up to 4 along rows. Counts `unfolded`.
+    words dot products and pair products sum. Filters of a single place read pictures as they are. Those stay whose windows
+    are packed to words as they are: with strides of up to 4 along rows. Counts `unfolded`.
     ```mlir
-    %y = graph.convolve %x, %w … as i32 : !graph.tensor<[n, 8, h, w], ui8>, !graph.tensor<[16, 8, 3, 3], i8>
+    %y = graph.convolve %x, %w strides [5, 5] … as i32 : !graph.tensor<[n, 8, h, w], ui8>, !graph.tensor<[16, 8, 3, 3], i8>
     // →
     %rows = graph.reshape … : !graph.tensor<[16, 72], i8>
-    %columns = graph.concat … axis 0 : …, !graph.tensor<[8, n*h*w], ui8>
+    %columns = graph.concat … axis 0 : …
     %y = graph.contract %rows, %columns batch [] x [] contract [1] x [0] as i32 : …
     ```
   }];
-  let options = [Option<"windows", "windows", "bool", "false",
-                        "Dot products are summed by the target, and their windows stay">];
 }
 
 def ReassociateSums : TilePass<"tile-reassociate-sums", "::mlir::func::FuncOp"> {

@@ -183,7 +183,7 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
   int64_t wordSteps = allowed.pairProducts && form.multipliesPairs() ? 2 : 1;
-  bool isWindow = form.getWindowTaps().has_value();
+  bool isWindow = wordSteps == 1 && form.getWindowTaps();
   // Windows are packed by whole steps of their outermost loop, whatever their taps.
   int64_t depthUnit = isWindow ? 1 : kernel.getLanes();
   DeviceRates rates = DeviceRates::get(device);

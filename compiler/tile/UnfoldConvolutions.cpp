@@ -84,7 +84,7 @@ public:
           !llvm::all_of(op.getOperandDilation(), isOne))
         continue;
       std::optional<SmallVector<int64_t>> places = getPlaces(op);
-      if (!places || isProduct(op, *places) || (windows && op.getStrides().back() <= tile::WordWindow::mostStride))
+      if (!places || isProduct(op, *places) || op.getStrides().back() <= tile::WordWindow::mostStride)
         continue;
       unfold(op, *places);
       ++unfolded;

@@ -82,7 +82,7 @@ class Cases:
         (expected,) = ReferenceEvaluator(real).run(None, {"x": left.astype(np.float64) - float(constants.get("zx", 0))})
         np.testing.assert_array_equal(y, expected, f"{target} {x} {w} {types} {zeros} {attributes}")
         if words is not None:
-            found = counters["dot_products"], counters.get("unfolded", 0)
+            found = counters["dot_products"], counters["pair_products"], counters.get("unfolded", 0)
             assert found == words, (target, x, w, attributes, found)
 
     def near(self, model, feeds, target, count, tolerance=1):
@@ -153,19 +153,19 @@ class Cases:
         self.near(model_of(nodes, feeds, constants), feeds, target, count)
 
     def check_exact(self, target):
-        words = (1, 0) if target == "host" else None
-        has_words = self.has_words()
-        words = words if has_words else None
+        # Dot products, pair products, and convolutions that are unfolded.
+        words = (1, 0, 0) if target == "host" and self.has_words() else (0, 1, 0)
         self.exact(target, (1, 16, 14, 14), (32, 16, 3, 3), pads=[1] * 4, words=words)
         self.exact(target, (2, 3, 23, 19), (10, 3, 7, 7), pads=[3] * 4, strides=[2, 2], words=words)
         self.exact(target, (1, 5, 9, 33), (7, 5, 3, 3), pads=[2, 1, 0, 3], dilations=[2, 2], strides=[1, 3],
                    types=(np.int8, np.int8), zeros=(True, "filters"))
-        self.exact(target, (1, 70, 7, 7), (33, 70, 3, 3), pads=[1] * 4, types=(np.uint8, np.uint8), threads=2)
+        self.exact(target, (1, 70, 7, 7), (33, 70, 3, 3), pads=[1] * 4, types=(np.uint8, np.uint8), threads=2, words=words)
+        self.exact(target, (1, 7, 5, 70), (3, 7, 3, 3), pads=[1] * 4, types=(np.int8, np.int8), words=words)  # whole rows
         self.exact(target, (1, 460, 4, 5), (6, 460, 3, 3), pads=[1] * 4, types=(np.int8, np.uint8))  # several blocks of k
         self.exact(target, (3, 8, 40), (9, 8, 5), pads=[2, 2], strides=[4], zeros=(True, None))
         self.exact(target, (1, 4, 5, 6, 7), (5, 4, 2, 3, 2), pads=[0, 1, 0, 1, 1, 1], zeros=(False, "all"))
         self.exact(target, (1, 6, 20, 41), (8, 6, 1, 1), strides=[2, 2], zeros=(False, None))
-        self.exact(target, (1, 6, 20, 41), (8, 6, 2, 2), strides=[5, 5])
+        self.exact(target, (1, 6, 20, 41), (8, 6, 2, 2), strides=[5, 5], words=(*words[:2], 1))
         self.exact(target, (1, 6, 9, 9), (8, 3, 3, 3), pads=[1] * 4, group=2)
         self.exact(target, (2, 4, 11, 3), (8, 4, 3, 3), pads=[1] * 4, at_run_time=True, threads=2)
         self.exact(target, (2, 4, 6, 50), (8, 4, 3, 3), pads=[1] * 4, strides=[2, 2], at_run_time=True)

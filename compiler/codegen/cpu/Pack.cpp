@@ -417,6 +417,8 @@ void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &fo
   std::optional<unsigned> read = form.getInput(form.rhs);
   if (!read)
     return packPanelByColumns(emission, form, points, block, memory, start, width);
+  if (points.stepsOfWord > 1 && form.getWordWindow())
+    return packPairsOfWindow(emission, form, points, block, memory, start, width, areMasksSlow(form, points, form.rhs));
   unsigned input = *read;
   sym::Expr linear = points.getLinearIndex(form, input);
   std::optional<sym::Expr> alongColumns = tile::getStride(linear, points.n),

@@ -28,6 +28,12 @@ void packPanelOfWindow(Emission &emission, tile::ContractionForm &form, const Co
                        const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width,
                        llvm::function_ref<void()> packShortRows);
 
+/// As packPanel, of words of two steps of k of a window of bytes (`getWordWindow`): rows of memory are copied a run of
+/// columns at a time, widened, and joined to words.
+void packPairsOfWindow(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                       const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width,
+                       bool areMasksSlow);
+
 /// As packPanel, if steps of k are contiguous in memory and columns are not: squares are transposed in registers.
 void packPanelTransposed(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                          const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width);

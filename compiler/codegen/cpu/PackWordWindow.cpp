@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/PackDotProducts.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -10,8 +11,16 @@ using sym::Expr;
 
 namespace {
 
-/// Positions of a vector: columns of a panel, or steps of k of a group.
-constexpr int64_t lanes = tile::DotProductLayout::unit;
+/// The rows that become words.
+struct WordRows {
+  /// Positions of a row: columns of a panel, or steps of k of a group.
+  int64_t lanes;
+  int64_t stepsOfWord;
+  /// Of a word, to which elements of memory are widened.
+  Type elementType;
+  /// Whether masked loads and stores take a branch for each lane.
+  bool areMasksSlow;
+};
 
 /// Lanes [first, last) of a vector of positions within a row of memory.
 struct PositionRun {
@@ -25,18 +34,21 @@ struct PositionRun {
 /// Copies rows of positions, one for each step: of k where positions are columns, else for each column.
 class WordWindowPacker {
 public:
-  WordWindowPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
+  WordWindowPacker(Emission &emission, tile::ContractionForm &form, const WordRows &rows,
                    const ContractionPoints &points, const PackedBlock &block, Value memory);
 
-  /// Packs the 32 columns from column `first` of the block on, `count` of them.
-  void packPanel(Value first, Value count, Value groups, Value start);
+  /// Packs the columns of a panel from column `first` of the block on, `count` of them, in so many rows of words.
+  void packPanel(Value first, Value count, Value words, Value start);
 
 private:
   void packRuns(Value number, Value count, Value start);
   void packTap(const PositionRun &run, Value tap, Value start);
-  Value getLoadMask(const PositionRun &run, const Positions &taps);
+  std::pair<Value, Value> getLoaded(const PositionRun &run, const Positions &taps);
+  Value getLoadMask(Value first, Value last);
+  Value loadRow(Value source, Value at, Value mask);
+  void storeRow(Value values, Value at, Value mask);
   void clearRows(Value first, Value end, Value start);
-  void joinWords(Value groups, Value start);
+  void joinWords(Value words, Value start);
   void transposeGroup(Value start);
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
@@ -49,7 +61,7 @@ private:
                                      vector::LoadOp::create(builder, location, rowType, memory, at));
   }
   void store(Value words, Value at) {
-    auto type = VectorType::get({tile::DotProductLayout::rowWords * stepsOfWord}, elementType);
+    auto type = VectorType::get({lanes / 2 * stepsOfWord}, elementType);
     vector::StoreOp::create(builder, location, vector::BitCastOp::create(builder, location, type, words), memory, at);
   }
 
@@ -64,9 +76,10 @@ private:
   graph::TensorType type;
   /// Strides of loops in memory.
   tile::LinearIndex linear;
-  int64_t stepsOfWord;
-  Type elementType;
+  int64_t lanes, stepsOfWord;
+  Type elementType, storedType;
   VectorType rowType;
+  bool areMasksSlow;
   ArrayRef<unsigned> positions, steps;
   /// Symbols of these loops, and the coordinates of the operand over them.
   SmallVector<Expr> positionSymbols, stepSymbols, loops, indices;
@@ -76,12 +89,13 @@ private:
 
 } // namespace
 
-WordWindowPacker::WordWindowPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
+WordWindowPacker::WordWindowPacker(Emission &emission, tile::ContractionForm &form, const WordRows &rows,
                                    const ContractionPoints &points, const PackedBlock &block, Value memory)
     : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
       block(block), memory(memory), window(*form.getWordWindow()), type(form.compute.getInputType(window.input)),
-      linear(*tile::getStrides(form.compute, window.input)), stepsOfWord(layout.getStepsOfWord()),
-      elementType(layout.factors.getElementType(builder.getContext())), rowType(VectorType::get({lanes}, elementType)),
+      linear(*tile::getStrides(form.compute, window.input)), lanes(rows.lanes), stepsOfWord(rows.stepsOfWord),
+      elementType(rows.elementType), storedType(tile::getStorageType(type.getElementType())),
+      rowType(VectorType::get({lanes}, elementType)), areMasksSlow(rows.areMasksSlow),
       positions(window.isAlongDepth ? form.k : form.n), steps(window.isAlongDepth ? form.n : form.k),
       loops(points.loops) {
   for (auto [number, loop] : llvm::enumerate(positions))
@@ -91,8 +105,8 @@ WordWindowPacker::WordWindowPacker(Emission &emission, tile::ContractionForm &fo
   indices = tile::getIndices(form.compute, window.input, loops);
 }
 
-/// The elements from the run's first position to its last one, within bounds at this tap.
-Value WordWindowPacker::getLoadMask(const PositionRun &run, const Positions &taps) {
+/// The lanes [first, last) of the run that are within bounds at this tap.
+std::pair<Value, Value> WordWindowPacker::getLoaded(const PositionRun &run, const Positions &taps) {
   Positions all = points.outer;
   llvm::append_range(all, run.at);
   llvm::append_range(all, taps);
@@ -118,13 +132,65 @@ Value WordWindowPacker::getLoadMask(const PositionRun &run, const Positions &tap
       first = emission.maximum(first, emission.add(run.first, countTo(zero)));
       last = emission.minimum(last, emission.add(run.first, countTo(size)));
     }
-  // In an empty run, `last` is not above `first`. No element after the last position's is read.
+  // In an empty run, `last` is not above `first`.
+  return {emission.minimum(first, last), last};
+}
+
+/// The elements from the first position to the last one: none after the last position's is read.
+Value WordWindowPacker::getLoadMask(Value first, Value last) {
   unsigned elements = lanes * window.stride;
-  Value begin = emission.multiply(emission.minimum(first, last), stride);
+  Value stride = emission.getConstant(window.stride);
+  Value begin = emission.multiply(first, stride);
   Value gap = emission.getConstant(window.stride - 1);
   Value end = emission.maximum(begin, emission.subtract(emission.multiply(last, stride), gap));
   Value before = emission.getTailMask(elements, begin), until = emission.getTailMask(elements, end);
   return arith::XOrIOp::create(builder, location, before, until);
+}
+
+/// Whether the elements that a factor reads are widened without sign.
+static bool isUnsigned(Value factor) {
+  bool result = false;
+  for (Operation *op = factor.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp())
+    result = isa<arith::ExtUIOp>(op);
+  return result;
+}
+
+/// The elements of all positions; those that are masked, or without a mask all, are in bounds.
+Value WordWindowPacker::loadRow(Value source, Value at, Value mask) {
+  int64_t count = mask ? lanes * window.stride : (lanes - 1) * window.stride + 1;
+  auto elementsType = VectorType::get({count}, storedType);
+  Value values;
+  if (mask) {
+    TypedAttr fill = form.compute.getFill(window.input);
+    Attribute number = fill ? Attribute(fill) : Attribute(builder.getZeroAttr(storedType));
+    Value outside = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(elementsType, number));
+    values = vector::MaskedLoadOp::create(builder, location, elementsType, source, at, mask, outside);
+  } else {
+    values = vector::LoadOp::create(builder, location, elementsType, source, at);
+  }
+  if (window.stride > 1) {
+    SmallVector<int64_t> everyPosition;
+    for (int64_t position = 0; position < lanes; ++position)
+      everyPosition.push_back(position * window.stride);
+    values = vector::ShuffleOp::create(builder, location, values, values, everyPosition);
+  }
+  if (elementType == storedType)
+    return values;
+  if (isUnsigned(form.rhs))
+    return arith::ExtUIOp::create(builder, location, rowType, values);
+  return arith::ExtSIOp::create(builder, location, rowType, values);
+}
+
+void WordWindowPacker::storeRow(Value values, Value at, Value mask) {
+  if (mask && !areMasksSlow) {
+    vector::MaskedStoreOp::create(builder, location, memory, at, mask, values);
+    return;
+  }
+  if (mask) {
+    Value before = vector::LoadOp::create(builder, location, rowType, memory, at);
+    values = arith::SelectOp::create(builder, location, mask, values, before);
+  }
+  vector::StoreOp::create(builder, location, values, memory, at);
 }
 
 /// Rows of elements, one for each step at this tap. What follows the run's positions is written again by later runs.
@@ -137,33 +203,38 @@ void WordWindowPacker::packTap(const PositionRun &run, Value tap, Value start) {
     taps.push_back({symbol, digit});
     base = emission.add(base, emission.multiply(digit, emission.getSize(linear.strides[loop])));
   }
-  Value loadMask = getLoadMask(run, taps);
-  auto maskType = VectorType::get({lanes}, builder.getI1Type());
-  Value all = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(maskType, true));
-  Value storeMask = arith::XOrIOp::create(builder, location, emission.getTailMask(lanes, run.first), all);
-  auto elementsType = VectorType::get({lanes * window.stride}, elementType);
-  TypedAttr fill = form.compute.getFill(window.input);
-  Value outside = arith::ConstantOp::create(
-      builder, location,
-      DenseElementsAttr::get(elementsType, fill ? Attribute(fill) : Attribute(builder.getZeroAttr(elementType))));
+  auto [loadFirst, loadLast] = getLoaded(run, taps);
   Value source = emission.getBuffer(form.compute.getInputs()[window.input]);
   // The steps of the outermost loop among those that are packed.
   Value zero = emission.getConstant(0), count = emission.getSize(form.getExtent(inner));
   auto countBefore = [&](Value step) {
     return emission.ceilDivide(emission.maximum(zero, emission.subtract(step, tap)), count);
   };
+  Value begin = countBefore(firstStep), end = countBefore(emission.add(firstStep, stepCount));
   Value pitch = emission.getSize(linear.strides[steps.front()]);
-  SmallVector<int64_t> everyPosition;
-  for (int64_t position = 0; position < lanes; ++position)
-    everyPosition.push_back(position * window.stride);
-  emission.forRange(countBefore(firstStep), countBefore(emission.add(firstStep, stepCount)), 1, [&](Value step) {
-    Value values = vector::MaskedLoadOp::create(builder, location, elementsType, source,
-                                                emission.add(base, emission.multiply(step, pitch)), loadMask, outside);
-    if (window.stride > 1)
-      values = vector::ShuffleOp::create(builder, location, values, values, everyPosition);
-    Value row = emission.subtract(emission.add(emission.multiply(step, count), tap), firstStep);
-    vector::MaskedStoreOp::create(builder, location, memory, getRow(start, row), storeMask, values);
-  });
+  auto packSteps = [&](Value loadMask, Value storeMask) {
+    emission.forRange(begin, end, 1, [&](Value step) {
+      Value row = emission.subtract(emission.add(emission.multiply(step, count), tap), firstStep);
+      Value values = loadRow(source, emission.add(base, emission.multiply(step, pitch)), loadMask);
+      storeRow(values, getRow(start, row), storeMask);
+    });
+  };
+  auto packMasked = [&] {
+    auto maskType = VectorType::get({lanes}, builder.getI1Type());
+    Value all = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(maskType, true));
+    Value before = emission.getTailMask(lanes, run.first);
+    packSteps(getLoadMask(loadFirst, loadLast), arith::XOrIOp::create(builder, location, before, all));
+  };
+  if (!areMasksSlow)
+    return packMasked();
+  Value isWhole = arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::eq, loadFirst, zero),
+                                        compare(arith::CmpIPredicate::sge, loadLast, emission.getConstant(lanes)));
+  auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  packSteps(/*loadMask=*/{}, /*storeMask=*/{});
+  builder.setInsertionPointToStart(branch.elseBlock());
+  packMasked();
 }
 
 /// A row for each step, of `count` positions from `number` on.
@@ -211,19 +282,17 @@ void WordWindowPacker::clearRows(Value first, Value end, Value start) {
 }
 
 /// Rows of the neighbouring steps of a word become words, in place.
-void WordWindowPacker::joinWords(Value groups, Value start) {
-  constexpr int64_t words = tile::DotProductLayout::rowWords;
+void WordWindowPacker::joinWords(Value words, Value start) {
   auto bitsType = VectorType::get({lanes}, builder.getIntegerType(elementType.getIntOrFloatBitWidth()));
-  emission.forRange(emission.getConstant(0), emission.multiply(groups, emission.getConstant(words)), 1,
-                    [&](Value word) {
-                      Value at = getRow(start, emission.multiply(word, emission.getConstant(stepsOfWord)));
-                      SmallVector<Value> rows;
-                      for (int64_t step = 0; step < stepsOfWord; ++step)
-                        rows.push_back(load(emission.add(at, emission.getConstant(step * lanes)), bitsType));
-                      auto [lower, upper] = joinRows(builder, location, rows);
-                      store(lower, at);
-                      store(upper, emission.add(at, emission.getConstant(words * stepsOfWord)));
-                    });
+  emission.forRange(emission.getConstant(0), words, 1, [&](Value word) {
+    Value at = getRow(start, emission.multiply(word, emission.getConstant(stepsOfWord)));
+    SmallVector<Value> rows;
+    for (int64_t step = 0; step < stepsOfWord; ++step)
+      rows.push_back(load(emission.add(at, emission.getConstant(step * lanes)), bitsType));
+    auto [lower, upper] = joinRows(builder, location, rows);
+    store(lower, at);
+    store(upper, emission.add(at, emission.getConstant(lanes / 2 * stepsOfWord)));
+  });
 }
 
 /// Rows of a column each, whose steps are words already, become rows of a word each, in place.
@@ -240,18 +309,18 @@ void WordWindowPacker::transposeGroup(Value start) {
   }
 }
 
-void WordWindowPacker::packPanel(Value first, Value count, Value groups, Value start) {
+void WordWindowPacker::packPanel(Value first, Value count, Value words, Value start) {
   Value zero = emission.getConstant(0);
   if (!window.isAlongDepth) {
     firstStep = block.k;
     stepCount = block.depth;
     packRuns(emission.add(block.first, first), count, start);
-    Value steps = emission.multiply(groups, emission.getConstant(stepsOfWord * tile::DotProductLayout::rowWords));
-    clearRows(block.depth, steps, start);
-    return joinWords(groups, start);
+    clearRows(block.depth, emission.multiply(words, emission.getConstant(stepsOfWord)), start);
+    return joinWords(words, start);
   }
   firstStep = emission.add(block.first, first);
   stepCount = count;
+  Value groups = emission.divide(words, emission.getConstant(tile::DotProductLayout::rowWords));
   emission.forRange(zero, groups, 1, [&](Value group) {
     Value step = emission.multiply(group, emission.getConstant(lanes)), all = emission.getConstant(lanes);
     Value place = emission.add(start, emission.multiply(step, all));
@@ -267,11 +336,30 @@ void freestone::codegen::packWindowPanels(Emission &emission, tile::ContractionF
                                           const tile::DotProductLayout &layout, const ContractionPoints &points,
                                           const PackedBlock &block, Value groups, Value memory, Value start,
                                           Value pitch) {
-  WordWindowPacker packer(emission, form, layout, points, block, memory);
-  Value width = emission.getConstant(lanes);
+  constexpr int64_t unit = tile::DotProductLayout::unit;
+  WordRows rows{unit, layout.getStepsOfWord(), layout.factors.getElementType(emission.builder.getContext()),
+                /*areMasksSlow=*/false};
+  WordWindowPacker packer(emission, form, rows, points, block, memory);
+  Value width = emission.getConstant(unit);
+  Value words = emission.multiply(groups, emission.getConstant(tile::DotProductLayout::rowWords));
   emission.forRange(emission.getConstant(0), emission.ceilDivide(block.count, width), 1, [&](Value panel) {
     Value first = emission.multiply(panel, width);
     Value count = emission.minimum(width, emission.subtract(block.count, first));
-    packer.packPanel(first, count, groups, emission.add(start, emission.multiply(panel, pitch)));
+    packer.packPanel(first, count, words, emission.add(start, emission.multiply(panel, pitch)));
   });
+}
+
+void freestone::codegen::packPairsOfWindow(Emission &emission, tile::ContractionForm &form,
+                                           const ContractionPoints &points, const PackedBlock &block, Value memory,
+                                           Value start, int64_t width, bool areMasksSlow) {
+  Type halfType = emission.builder.getI16Type();
+  Value zero = emission.getConstant(0), two = emission.getConstant(2), words = block.depth;
+  PackedBlock steps = block;
+  steps.k = emission.multiply(block.k, two);
+  Value left = emission.subtract(emission.getSize(form.getExtent(form.k)), steps.k);
+  steps.depth = emission.minimum(emission.multiply(words, two), left);
+  Value size = emission.multiply(emission.multiply(words, two), emission.getConstant(width));
+  Value halves = emission.getMemory(emission.getPointer(memory, start), halfType, size);
+  WordWindowPacker packer(emission, form, {width, /*stepsOfWord=*/2, halfType, areMasksSlow}, points, steps, halves);
+  packer.packPanel(zero, block.count, words, zero);
 }
