@@ -62,7 +62,7 @@ class Cases:
         return (self.random.random(shape) * 0.01 + 0.001).astype(np.float32)
 
     def exact(self, target, x, w, types=(np.uint8, np.int8), zeros=(True, "all"), at_run_time=False, threads=1, words=None,
-              **attributes):
+              options=(), **attributes):
         """ConvInteger. Zero points of x (or none), and of w: none, one for all, or one for each filter."""
         left, right = self.bytes(x, types[0]), self.bytes(w, types[1])
         constants = {"w": right}
@@ -75,7 +75,7 @@ class Cases:
             names.pop()
         dims = {"x": ["n", x[1], *(f"d{axis}" for axis in range(2, len(x)))]} if at_run_time else None
         model = model_of([("ConvInteger", names, ["y"], attributes)], {"x": left}, constants, dims=dims)
-        y, counters = self.run(model, {"x": left}, target, threads=threads)
+        y, counters = self.run(model, {"x": left}, target, *options, threads=threads)
         # As numbers of f64, which are exact here.
         real = model_of([("Conv", ["x", "w"], ["y"], attributes)], {"x": left.astype(np.float64)}, {
             "w": right.astype(np.float64) - np.asarray(constants.get("zw", 0)).astype(np.float64).reshape(-1, *[1] * (len(w) - 1))})
@@ -169,6 +169,11 @@ class Cases:
         self.exact(target, (1, 6, 9, 9), (8, 3, 3, 3), pads=[1] * 4, group=2)
         self.exact(target, (2, 4, 11, 3), (8, 4, 3, 3), pads=[1] * 4, at_run_time=True, threads=2)
         self.exact(target, (2, 4, 6, 50), (8, 4, 3, 3), pads=[1] * 4, strides=[2, 2], at_run_time=True)
+
+        # Words of one step.
+        for types in ((np.uint8, np.int8), (np.int8, np.uint8)):
+            self.exact(target, (1, 16, 14, 14), (32, 16, 3, 3), types=types, pads=[1] * 4, words=(0, 0, 0),
+                       options=("--disable", "dot-products,pair-products"))
 
     @staticmethod
     def has_words():

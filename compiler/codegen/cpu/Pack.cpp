@@ -25,6 +25,17 @@ Value freestone::codegen::convertWidth(OpBuilder &builder, Location location, Va
                 : arith::TruncIOp::create(builder, location, to, value).getResult();
 }
 
+Value freestone::codegen::widenElements(OpBuilder &builder, Location location, Value factor, Value elements,
+                                        Type elementType) {
+  auto type = cast<VectorType>(elements.getType());
+  Operation *first = factor.getDefiningOp();
+  while (first && first->getOperand(0).getDefiningOp())
+    first = first->getOperand(0).getDefiningOp();
+  if (type.getElementType() != elementType && isa_and_nonnull<arith::ExtUIOp>(first))
+    return arith::ExtUIOp::create(builder, location, type.clone(elementType), elements);
+  return convertWidth(builder, location, elements, elementType);
+}
+
 /// A factor's elements at a step of the micro-kernel: of the form's element type, or words of two steps of k for pair
 /// products. `at` has the positions of all loops but k.
 static Value loadFactor(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, Value factor,

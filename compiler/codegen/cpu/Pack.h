@@ -44,6 +44,10 @@ void transposeSquare(mlir::OpBuilder &builder, mlir::Location location, llvm::Mu
 /// A float or integer (or vector of them) converted to the width of another type.
 mlir::Value convertWidth(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Type elementType);
 
+/// Elements of the input that a factor reads, widened to another type with or without sign, as the factor widens them.
+mlir::Value widenElements(mlir::OpBuilder &builder, mlir::Location location, mlir::Value factor, mlir::Value elements,
+                          mlir::Type elementType);
+
 } // namespace freestone::codegen
 
 #endif // FREESTONE_COMPILER_CODEGEN_CPU_PACK_H

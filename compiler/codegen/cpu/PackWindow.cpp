@@ -148,7 +148,7 @@ void WindowPacker::packTap(ArrayRef<Run> runs, Value column, const Positions &ta
     for (auto [mask, base] : llvm::zip_equal(masks, bases))
       values = vector::MaskedLoadOp::create(builder, location, vectorType, source, emission.add(base, distance), mask,
                                             values);
-    values = convertWidth(builder, location, values, form.elementType);
+    values = widenElements(builder, location, form.rhs, values, form.elementType);
     Value row = emission.add(emission.multiply(step, count), tap);
     vector::StoreOp::create(
         builder, location, values, memory,

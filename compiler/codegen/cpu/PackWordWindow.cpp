@@ -147,14 +147,6 @@ Value WordWindowPacker::getLoadMask(Value first, Value last) {
   return arith::XOrIOp::create(builder, location, before, until);
 }
 
-/// Whether the elements that a factor reads are widened without sign.
-static bool isUnsigned(Value factor) {
-  bool result = false;
-  for (Operation *op = factor.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp())
-    result = isa<arith::ExtUIOp>(op);
-  return result;
-}
-
 /// The elements of all positions; those that are masked, or without a mask all, are in bounds.
 Value WordWindowPacker::loadRow(Value source, Value at, Value mask) {
   int64_t count = mask ? lanes * window.stride : (lanes - 1) * window.stride + 1;
@@ -174,11 +166,7 @@ Value WordWindowPacker::loadRow(Value source, Value at, Value mask) {
       everyPosition.push_back(position * window.stride);
     values = vector::ShuffleOp::create(builder, location, values, values, everyPosition);
   }
-  if (elementType == storedType)
-    return values;
-  if (isUnsigned(form.rhs))
-    return arith::ExtUIOp::create(builder, location, rowType, values);
-  return arith::ExtSIOp::create(builder, location, rowType, values);
+  return widenElements(builder, location, form.rhs, values, elementType);
 }
 
 void WordWindowPacker::storeRow(Value values, Value at, Value mask) {
