@@ -161,6 +161,8 @@ class Cases:
                    types=(np.int8, np.int8), zeros=(True, "filters"))
         self.exact(target, (1, 70, 7, 7), (33, 70, 3, 3), pads=[1] * 4, types=(np.uint8, np.uint8), threads=2, words=words)
         self.exact(target, (1, 7, 5, 70), (3, 7, 3, 3), pads=[1] * 4, types=(np.int8, np.int8), words=words)  # whole rows
+        for stride in (3, 4):
+            self.exact(target, (1, 3, 4, 150), (5, 3, 2, 3), pads=[1] * 4, strides=[1, stride], zeros=(True, None), words=words)
         self.exact(target, (1, 460, 4, 5), (6, 460, 3, 3), pads=[1] * 4, types=(np.int8, np.uint8))  # several blocks of k
         self.exact(target, (3, 8, 40), (9, 8, 5), pads=[2, 2], strides=[4], zeros=(True, None))
         self.exact(target, (1, 4, 5, 6, 7), (5, 4, 2, 3, 2), pads=[0, 1, 0, 1, 1, 1], zeros=(False, "all"))

@@ -149,8 +149,9 @@ Value WordWindowPacker::getLoadMask(Value first, Value last) {
 
 /// The elements of all positions; those that are masked, or without a mask all, are in bounds.
 Value WordWindowPacker::loadRow(Value source, Value at, Value mask) {
-  int64_t count = mask ? lanes * window.stride : (lanes - 1) * window.stride + 1;
-  auto elementsType = VectorType::get({count}, storedType);
+  // Without a mask, two loads of a power of two overlap, so that they end with the last position.
+  int64_t count = (lanes - 1) * window.stride + 1, loaded = llvm::bit_floor(static_cast<uint64_t>(count));
+  auto elementsType = VectorType::get({mask ? lanes * window.stride : loaded}, storedType);
   Value values;
   if (mask) {
     TypedAttr fill = form.compute.getFill(window.input);
@@ -161,10 +162,14 @@ Value WordWindowPacker::loadRow(Value source, Value at, Value mask) {
     values = vector::LoadOp::create(builder, location, elementsType, source, at);
   }
   if (window.stride > 1) {
+    Value last = values;
+    if (!mask)
+      last = vector::LoadOp::create(builder, location, elementsType, source,
+                                    emission.add(at, emission.getConstant(count - loaded)));
     SmallVector<int64_t> everyPosition;
-    for (int64_t position = 0; position < lanes; ++position)
-      everyPosition.push_back(position * window.stride);
-    values = vector::ShuffleOp::create(builder, location, values, values, everyPosition);
+    for (int64_t element = 0; element < count; element += window.stride)
+      everyPosition.push_back(mask || element < loaded ? element : element + 2 * loaded - count);
+    values = vector::ShuffleOp::create(builder, location, values, last, everyPosition);
   }
   return widenElements(builder, location, form.rhs, values, elementType);
 }
