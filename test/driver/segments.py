@@ -46,6 +46,20 @@ def check_pads(tool, random, target):
                             f"Pad {mode} of {shape}, known at run time, for {target} {what}")
 
 
+def check_made_pieces(tool, random, target):
+    """Joined results of maps, which the segments compute; also of no columns."""
+    graph = ("g (float[n, a] x, int32[n, b] k, float[n] v) => (float[n, c] y) <int64[1] one = {1}> "
+             "{ w = Unsqueeze(v, one) p = Mul(x, w) m = Mul(k, k) q = Cast<to = 1>(m) y = Concat<axis = 1>(p, q) }")
+    for what, counters in compile_both(tool, graph, target):
+        assert counters["programs"] == 1, (what, counters)
+        for rows, left, right in ((0, 3, 4), (1, 0, 5), (5, 1, 0), (2, 0, 0), (1, 1, 1), (3, 17, 40), (40, 33, 64)):
+            x = random.standard_normal((rows, left)).astype("float32")
+            k = random.integers(-99, 99, (rows, right)).astype("int32")
+            v = random.standard_normal(rows).astype("float32")
+            tool.expect({"x": x, "k": k, "v": v}, np.concatenate([x * v[:, None], (k * k).astype("float32")], 1),
+                        f"maps of {left} and {right} columns joined, for {target} {what}")
+
+
 def check_cropped(tool, random, target):
     """A crop and a pad with a fill, of contiguous pixels."""
     for shape, sizes in (((40, 30, 3), (24, 21)), ((20, 12, 3), (14, 19)), ((9, 50, 16), (12, 33))):
@@ -118,4 +132,4 @@ def check_gathers(tool, random, target):
     tool.expect_failure({"x": x[0, :5]}, "an index is outside of its axis")
 
 
-check_targets(sys.argv[1], check_pads, check_cropped, check_joined, check_joined_at_run_time, check_repeated, check_gathers)
+check_targets(sys.argv[1], check_pads, check_made_pieces, check_cropped, check_joined, check_joined_at_run_time, check_repeated, check_gathers)
