@@ -29,8 +29,8 @@ ColumnFacts getColumnFacts(ComputeOp compute, sym::Expr begin, sym::Expr end);
 std::optional<llvm::SmallVector<sym::Expr>> getColumnEnds(llvm::ArrayRef<ComputeOp> computes);
 
 /// Whether the operand of a map is a piece of its rows, as one of a Concat along them: it is read at a shifted column,
-/// and in segments where that is out of bounds, no result depends on its fill. False where the order of segments depends
-/// on sizes.
+/// and in segments where that is out of bounds, no result depends on its fill. False where the order of segments
+/// depends on sizes.
 bool isPieceOfRows(ComputeOp map, unsigned input);
 
 } // namespace freestone::tile
