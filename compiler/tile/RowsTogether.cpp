@@ -1,5 +1,6 @@
 #include "compiler/tile/RowsTogether.h"
 
+#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/plan/Combiner.h"
 #include "compiler/tile/Cost.h"
 
@@ -27,11 +28,12 @@ RowsTogether RowsTogether::choose(const RowPasses &passes, unsigned rowLoops, Ar
   int64_t shortRow = vectors * narrowest;
   if (!rowLoops || narrowest < together || !shortRow)
     return {};
+  const sym::Bounds notEmpty(sym::Interval{1, sym::Interval::plusInfinity});
   for (const RowPasses::Entry &entry : passes.entries) {
     ComputeOp compute = entry.compute;
     if (entry.role == RowRole::reduction && !getCombiners(compute))
       return {};
-    if (entry.role != RowRole::scalar && getRowLength(compute, rowLoops).asConstant().value_or(shortRow) > shortRow)
+    if (entry.role != RowRole::scalar && notEmpty.interval(getRowLength(compute, rowLoops)).lo > shortRow)
       return {};
   }
   ComputeOp first = passes.entries.front().compute;

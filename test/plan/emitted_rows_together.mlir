@@ -4,7 +4,8 @@
 
 // CHECK-LABEL: func.func @mean
 // CHECK:         scf.while
-// CHECK:         scf.if
+// CHECK:         %[[SHORT:.*]] = arith.select
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %[[SHORT]] step
 // CHECK:           scf.for {{.*}} iter_args
 // CHECK-COUNT-4:     vector.load
 // CHECK-NOT:         vector.load
@@ -15,7 +16,7 @@
 // CHECK:           vector.store {{.*}} vector<4xf32>
 // CHECK-COUNT-4:     llvm.intr.prefetch
 // CHECK-NOT:         llvm.intr.prefetch
-// CHECK:         } else {
+// CHECK:         scf.for %{{.*}} = %[[SHORT]] to
 // CHECK:           vector.reduction <add>
 // CHECK:           llvm.intr.prefetch
 !x = !graph.tensor<[n, c], f32>

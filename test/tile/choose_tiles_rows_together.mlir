@@ -60,3 +60,16 @@ tile.program @position symbols [n, c](%x: !x) -> (!r, !i) {
   } : (!x) -> (!r, !i)
   tile.return %0#0, %0#1 : !r, !i
 }
+
+// A row of at least 196 elements is never short, however many there are.
+// CHECK-LABEL: tile.program @long
+// CHECK-NOT:     together
+!p = !graph.tensor<[n, c, 196], f32>
+tile.program @long symbols [n, c](%x: !p) -> (!r) {
+  %0 = tile.compute [n, c, 196] [parallel, reduction, reduction] ins(%x : affine_map<(d0, d1, d2) -> (d0, d1, d2)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %sum: f32):
+    %s = arith.addf %sum, %a : f32
+    tile.yield %s : f32
+  } : (!p) -> !r
+  tile.return %0 : !r
+}

@@ -76,39 +76,36 @@ void RowEmitter::forRows(llvm::function_ref<void()> body) {
   });
 }
 
-/// As many rows at a time as go together, where they are short and so many are left of the tile and of the last row
-/// loop; single ones otherwise.
+/// As many rows at a time as go together, where they are short, and single ones behind them up to the end of the tile
+/// or of the last row loop.
 void RowEmitter::forRowsTogether(Value first, Value end, llvm::function_ref<void()> body) {
   Expr longest = Expr::constant(builder.getContext(), 0);
   for (const RowPasses::Entry &entry : passes.entries)
     if (entry.role != RowRole::scalar)
       longest = Expr::max(longest, getRowLength(entry.compute, grid.rowExtents.size()));
-  auto isAtMost = [&](Value lhs, Value rhs) -> Value {
-    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, lhs, rhs);
-  };
-  Value areShort = isAtMost(emission.getSize(longest), emission.getConstant(grid.shortRow));
-  Value count = emission.getConstant(grid.together), one = emission.getConstant(1);
-  Value extent = emission.getSize(grid.rowExtents.back());
-  auto emitSome = [&](ArrayRef<Value> indices, int64_t some) {
-    rows.clear();
-    for (int64_t row = 0; row < some; ++row) {
-      rows.push_back(Row{llvm::to_vector(indices)});
-      if (row)
-        rows.back().indices.back() = emission.add(indices.back(), emission.getConstant(row));
-    }
-    body();
-  };
-  auto emitShort = [&](Value number, ArrayRef<Value> indices) -> Value {
-    Value left = emission.minimum(emission.subtract(end, number), emission.subtract(extent, indices.back()));
-    Value areWhole = isAtMost(count, left);
-    emitIf(
-        areWhole, [&] { emitSome(indices, grid.together); }, [&] { emitSome(indices, 1); });
-    return arith::SelectOp::create(builder, location, areWhole, count, one);
-  };
-  // Long rows have a loop of their own: one for both would be slower for them.
-  emitIf(
-      areShort, [&] { emission.forPointRuns(first, end, grid.rowExtents, emitShort); },
-      [&] { emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) { emitSome(indices, 1); }); });
+  Value areShort = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, emission.getSize(longest),
+                                         emission.getConstant(grid.shortRow));
+  Value zero = emission.getConstant(0), count = emission.getConstant(grid.together);
+  emission.forPointRuns(first, end, grid.rowExtents, [&](Value number, ArrayRef<Value> indices) -> Value {
+    Value left = emission.minimum(emission.subtract(end, number),
+                                  emission.subtract(emission.getSize(grid.rowExtents.back()), indices.back()));
+    Value whole = emission.multiply(emission.divide(left, count), count);
+    whole = arith::SelectOp::create(builder, location, areShort, whole, zero);
+    auto emitSome = [&](Value from, Value to, int64_t some) {
+      emission.forRange(from, to, some, [&](Value behind) {
+        rows.clear();
+        for (int64_t row = 0; row < some; ++row) {
+          rows.push_back(Row{llvm::to_vector(indices)});
+          Value &last = rows.back().indices.back();
+          last = emission.add(emission.add(last, behind), emission.getConstant(row));
+        }
+        body();
+      });
+    };
+    emitSome(zero, whole, grid.together);
+    emitSome(whole, left, 1);
+    return left;
+  });
 }
 
 /// Finds the copy of the current row, and copies it with those of the tile behind it if it is the first of as many as a
