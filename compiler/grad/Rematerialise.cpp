@@ -1,5 +1,6 @@
 #include "compiler/grad/Rematerialise.h"
 
+#include "compiler/grad/AttentionOperands.h"
 #include "compiler/grad/RematerialiseCut.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -60,7 +61,8 @@ private:
   llvm::SmallPtrSet<Operation *, 32> backward;
   SmallVector<Value> values; ///< of the forward pass, except sources
   DenseMap<Value, unsigned> numbers;
-  llvm::BitVector required, captured, kept; ///< captured: used within regions, which are not rewritten
+  llvm::BitVector required, kept;
+  llvm::BitVector keptAnyway;               ///< if required
   DenseMap<Value, Value> copies;            ///< recomputed values in the backward pass
   int64_t made = 0;
 };
@@ -99,15 +101,20 @@ void Rematerialiser::collectValues() {
     }
   }
   required.resize(values.size());
-  captured.resize(values.size());
-  for (auto [number, value] : llvm::enumerate(values))
+  keptAnyway.resize(values.size());
+  DenseSet<Value> attended = findAttentionOperands(forward);
+  for (auto [number, value] : llvm::enumerate(values)) {
+    if (!mayRecompute(value.getDefiningOp()) || attended.contains(value))
+      keptAnyway.set(number);
     for (Operation *user : value.getUsers()) {
       if (!backward.contains(block.findAncestorOpInBlock(*user)))
         continue;
       required.set(number);
+      // Regions are not rewritten.
       if (user->getBlock() != &block)
-        captured.set(number);
+        keptAnyway.set(number);
     }
+  }
 }
 
 int64_t Rematerialiser::bytesOf(Value value) const {
@@ -149,7 +156,7 @@ llvm::BitVector Rematerialiser::keepAllBut(const llvm::BitVector &recomputed) co
         problem.needs(number, known->second);
     // A reshape aliases its operand.
     bool isChosen = !required[number] || recomputed[number] || isa<graph::ReshapeOp>(op);
-    if (!mayRecompute(op) || captured[number] || !isChosen)
+    if (keptAnyway[number] || !isChosen)
       problem.forbid(number);
     if (required[number])
       problem.require(number);
@@ -163,7 +170,7 @@ llvm::BitVector Rematerialiser::choose(const RecomputePolicy &policy) const {
     return keepAllBut(all);
   SmallVector<unsigned> candidates;
   for (unsigned number : required.set_bits())
-    if (mayRecompute(values[number].getDefiningOp()) && !captured[number])
+    if (!keptAnyway[number])
       candidates.push_back(number);
   llvm::stable_sort(candidates, [&](unsigned one, unsigned other) {
     return bytesOf(values[one]) * costOf(values[other]) > bytesOf(values[other]) * costOf(values[one]);

@@ -28,9 +28,10 @@ struct Recomputed {
 
 /// Recomputes values of the forward pass in the backward pass, where this reduces memory. The forward pass is
 /// everything that the results in `losses` depend on; the backward pass everything after it. Products (contractions,
-/// convolutions), sorting and control flow are never recomputed; of all else, the cheapest set is kept (see
-/// KeepProblem). Recomputation reads kept values through `graph.barrier`, so that it is neither merged with the first
-/// computation nor hoisted to it. `hints` are typical values of symbols. Dropout recomputes the same mask from its key.
+/// convolutions), sorting, control flow, queries, keys and values are never recomputed; of all else, the cheapest set
+/// is kept (see KeepProblem). Recomputation reads kept values through `graph.barrier`, so that it is neither merged
+/// with the first computation nor hoisted to it. `hints` are typical values of symbols. Dropout recomputes the same
+/// mask from its key.
 Recomputed rematerialise(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> losses, const RecomputePolicy &policy,
                          const llvm::StringMap<int64_t> &hints);
 

@@ -62,3 +62,28 @@ func.func @sums(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}, %w: !graph.t
   %7 = graph.reduce add %6 axes [0] : !graph.tensor<[b], f32>
   return %7 : !graph.tensor<[], f32>
 }
+
+// Keys that a product of a softmax reads are kept: joined anew, they would be another tensor in the gradients' products.
+// CHECK-LABEL: func.func @attention
+// CHECK: %[[keys:.*]] = graph.concat
+// CHECK: graph.contract %{{.*}}, %[[keys]]
+// CHECK: %[[weights:.*]] = graph.unary exp
+// CHECK: graph.reduce add %{{.*}} axes [0, 1]
+// CHECK-NOT: graph.concat
+// CHECK: graph.unary exp
+// CHECK-NOT: graph.concat
+// CHECK: graph.contract %{{.*}}, %[[keys]]
+// CHECK-NOT: graph.concat
+// CHECK: return
+func.func @attention(%x: !graph.tensor<[n, 8], f32> {graph.name = "x"}, %y: !graph.tensor<[m, 8], f32>) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "blocks", losses = array<i64: 0>}} {
+  %keys = graph.concat %x, %y axis 0 : !graph.tensor<[n, 8], f32>, !graph.tensor<[m, 8], f32>
+  %scores = graph.contract %x, %keys batch [] x [] contract [1] x [1] : !graph.tensor<[n, 8], f32>, !graph.tensor<[m + n, 8], f32>
+  %most = graph.reduce max %scores axes [1] : !graph.tensor<[n, m + n], f32>
+  %spread = graph.broadcast %most dims [0] : !graph.tensor<[n], f32> -> !graph.tensor<[n, m + n], f32>
+  %below = graph.binary sub %scores, %spread : !graph.tensor<[n, m + n], f32>
+  %weights = graph.unary exp %below : !graph.tensor<[n, m + n], f32>
+  %y2 = graph.contract %weights, %keys batch [] x [] contract [1] x [0] : !graph.tensor<[n, m + n], f32>, !graph.tensor<[m + n, 8], f32>
+  %loss = graph.reduce add %y2 axes [0, 1] : !graph.tensor<[n, 8], f32>
+  return %loss : !graph.tensor<[], f32>
+}

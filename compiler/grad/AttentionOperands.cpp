@@ -1,0 +1,52 @@
+#include "compiler/grad/AttentionOperands.h"
+
+using namespace mlir;
+using namespace freestone;
+
+namespace {
+
+/// What follows from a product without another product between: whether a softmax is part of it, and the products that
+/// read it.
+struct Scores {
+  explicit Scores(graph::ContractOp product, const llvm::SetVector<Operation *> &operators);
+
+  llvm::SetVector<Value> values;
+  bool haveMaximum = false;
+  SmallVector<graph::ContractOp> readers;
+};
+
+Scores::Scores(graph::ContractOp product, const llvm::SetVector<Operation *> &operators) {
+  values.insert(product.getResult());
+  for (unsigned i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (!operators.contains(user))
+        continue;
+      if (auto reader = dyn_cast<graph::ContractOp>(user))
+        readers.push_back(reader);
+      auto reduction = dyn_cast<graph::ReduceOp>(user);
+      haveMaximum |= reduction && reduction.getKind() == graph::ReduceKind::max;
+      if (reduction || isa<graph::UnaryOp, graph::BinaryOp, graph::CompareOp, graph::SelectOp, graph::CastOp,
+                           graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp>(user))
+        values.insert(user->getResult(0));
+    }
+}
+
+} // namespace
+
+DenseSet<Value> grad::findAttentionOperands(const llvm::SetVector<Operation *> &operators) {
+  DenseSet<Value> found;
+  for (Operation *op : operators) {
+    auto product = dyn_cast<graph::ContractOp>(op);
+    if (!product)
+      continue;
+    Scores scores(product, operators);
+    if (!scores.haveMaximum || scores.readers.empty())
+      continue;
+    found.insert_range(product->getOperands());
+    for (graph::ContractOp reader : scores.readers)
+      for (Value operand : reader->getOperands())
+        if (!scores.values.contains(operand))
+          found.insert(operand);
+  }
+  return found;
+}
