@@ -87,21 +87,27 @@ ArrayAttr tile::getTree(const TranspositionTiles &tiles, TranspositionTilingAttr
   return getRoot(nodes, !tiles.planes.empty(), nodes.deal(Axis::rows, nodes.constant(tiling.getRows()), {dealt}));
 }
 
-ArrayAttr tile::getTree(const RowGrid &grid, const RowPasses &passes, const std::optional<RowsAcross> &across,
-                        ArrayRef<ComputeOp> computes) {
+ArrayAttr tile::getTree(const RowForm &form, ArrayRef<ComputeOp> computes) {
   using Axis = RowAxis;
+  const RowGrid &grid = form.grid;
   TreeNodes nodes(grid.rows.context());
   auto getNumber = [&](ComputeOp compute) -> int64_t { return llvm::find(computes, compute) - computes.begin(); };
   SmallVector<Attribute> body;
-  if (across)
-    body.push_back(nodes.pack(getNumber(across->reader), across->input));
-  for (unsigned pass = 0; pass <= passes.passes; ++pass) {
+  for (unsigned pass = 0; pass <= form.passes.passes; ++pass) {
     SmallVector<int64_t> numbers;
-    for (const RowPasses::Entry &entry : passes.entries)
+    for (const RowPasses::Entry &entry : form.passes.entries)
       if (entry.pass == pass)
         numbers.push_back(getNumber(entry.compute));
     if (!numbers.empty())
       body.push_back(nodes.evaluate(numbers, Axis::elements, Axis::rows));
+  }
+  if (form.blocks) {
+    BlocksAttr columns = nodes.divide(Axis::resultColumns, nodes.constant(form.blocks->mostColumns), body);
+    body = {nodes.divide(Axis::resultRows, nodes.constant(form.blocks->mostRows), {columns})};
+    if (std::optional<unsigned> copied = form.blocks->getCopiedInput())
+      body.insert(body.begin(), nodes.pack(getNumber(form.blocks->reduction), *copied));
+  } else if (form.across) {
+    body.insert(body.begin(), nodes.pack(getNumber(form.across->reader), form.across->input));
   }
   bool hasRows = !grid.rowExtents.empty();
   if (hasRows)
@@ -131,20 +137,7 @@ ArrayAttr tile::getFormTree(ProgramOp program) {
       .Case([&](TranspositionTilingAttr tiling) {
         return getTree(TranspositionTiles::get(program.getComputes().front(), tiling), tiling, computes);
       })
-      .Case([&](MapTilingAttr tiling) {
-        RowGrid grid = RowGrid::get(program.getComputes().front(), tiling);
-        return getTree(grid, getMapPasses(program.getComputes()), std::nullopt, program.getComputes());
-      })
-      .Case([&](RowsTilingAttr tiling) {
-        if (tiling.hasBlocks())
-          return ArrayAttr();
-        std::string why;
-        RowPasses passes = *getRowPasses(program, tiling.getRowLoops(), why);
-        std::optional<RowsAcross> across;
-        if (tiling.getPacked() >= 0)
-          across = *RowsAcross::get(program, passes, tiling.getRowLoops(), tiling.getPacked(),
-                                    tiling.getLanes().front(), why);
-        return getTree(RowGrid::get(program.getComputes().front(), tiling), passes, across, program.getComputes());
-      })
+      .Case<MapTilingAttr, RowsTilingAttr>(
+          [&](Attribute) { return getTree(RowForm::get(program), program.getComputes()); })
       .Default([](Attribute) { return ArrayAttr(); });
 }

@@ -3,8 +3,7 @@
 
 #include "compiler/plan/ChannelVectors.h"
 #include "compiler/plan/ConvolutionTiles.h"
-#include "compiler/plan/RowGrid.h"
-#include "compiler/plan/RowsAcross.h"
+#include "compiler/plan/RowForm.h"
 #include "compiler/plan/TranspositionTiles.h"
 #include "compiler/plan/WeightGradientTiles.h"
 #include "compiler/plan/WindowTiles.h"
@@ -68,19 +67,20 @@ struct TranspositionAxis {
 ///   registers.
 mlir::ArrayAttr getTree(const TranspositionTiles &tiles, TranspositionTilingAttr tiling, size_t computes);
 
-/// The axes of computes that go row by row: rows, whose loops are merged; the elements of a row.
+/// The axes of computes that go row by row: rows, whose loops are merged, or blocks of results; the elements of a row;
+/// rows and columns of a block of results.
 struct RowAxis {
-  static constexpr unsigned rows = 0, elements = 1;
+  static constexpr unsigned rows = 0, elements = 1, resultRows = 2, resultColumns = 3;
 };
 
 /// Blocks of rows, if there are several, and of elements, where tiles are parts of rows: all dealt
 ///   rows, as many as go together: the packed copy of what is contiguous across them, if there is any, and what each
-///   pass
-///     evaluates, with vectors along their elements.
-mlir::ArrayAttr getTree(const RowGrid &grid, const RowPasses &passes, const std::optional<RowsAcross> &across,
-                        llvm::ArrayRef<ComputeOp> computes);
+///   pass evaluates, with vectors along their elements.
+/// Of blocks of results, it is the packed copy of an operand's columns, or of the picture with its border, and blocks
+/// of rows: blocks of columns: what each pass evaluates.
+mlir::ArrayAttr getTree(const RowForm &form, llvm::ArrayRef<ComputeOp> computes);
 
-/// The tree of a program whose tiling is one of these forms; null of others, and of rows in blocks of results.
+/// The tree of a program whose tiling is one of these forms; null of others.
 /// That of windows has vectors along pixels.
 mlir::ArrayAttr getFormTree(ProgramOp program);
 

@@ -6,9 +6,7 @@
 #include "compiler/plan/Combiner.h"
 #include "compiler/plan/ContractionTiles.h"
 #include "compiler/plan/ConvolutionTiles.h"
-#include "compiler/plan/RowBlocks.h"
-#include "compiler/plan/RowGrid.h"
-#include "compiler/plan/RowsAcross.h"
+#include "compiler/plan/RowForm.h"
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/TranspositionTiles.h"
 #include "compiler/plan/TreeForm.h"
@@ -117,20 +115,22 @@ static LogicalResult verifyPass(ProgramOp program, const RowPasses &passes, unsi
   return success();
 }
 
-/// A tile of one block has rows of its own, which it shares with those of other columns.
-static Accesses getAccesses(ProgramOp program, const RowBlocks &blocks, RowsTilingAttr tiling) {
-  if (!tiling.getRows().isConstant(1))
+/// A tile of one block of results has rows of its own, which it shares with those of other columns.
+static Accesses getAccesses(ProgramOp program, const RowForm &form) {
+  const RowGrid &rows = form.grid;
+  if (!form.blocks)
+    return Accesses::get(program, rows.rowExtents.size(), rows.rows);
+  if (!rows.rows.isConstant(1))
     return Accesses::getUnknown(program);
-  TileGrid grid = TileGrid::get(blocks.reduction, llvm::to_vector(llvm::seq<unsigned>(blocks.outer.size())),
-                                blocks.columnBlocks);
-  grid.rowBlocks = blocks.rowBlocks;
-  grid.rows = Expr::constant(program.getContext(), tiling.getBlockRows());
+  TileGrid grid = TileGrid::get(form.blocks->reduction, llvm::to_vector(llvm::seq<unsigned>(form.blocks->rowLoop)),
+                                rows.rowExtents[form.blocks->columnLoop]);
+  grid.rowBlocks = rows.rowExtents[form.blocks->rowLoop];
+  grid.rows = Expr::constant(program.getContext(), form.blocks->mostRows);
   grid.rowLoops = 1;
   return Accesses::get(program, grid);
 }
 
 static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
-  MLIRContext *context = program.getContext();
   unsigned rowLoops = tiling.getRowLoops();
   std::string why = "it has no compute";
   FailureOr<RowPasses> passes = failure();
@@ -144,32 +144,12 @@ static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
   for (unsigned pass = 0; pass < passes->passes; ++pass)
     if (failed(verifyPass(program, *passes, pass, tiling)))
       return failure();
-  if (tiling.hasBlocks()) {
-    FailureOr<RowBlocks> blocks = RowBlocks::get(*passes, tiling, why);
-    if (failed(blocks))
-      return program.emitOpError("can't be computed in blocks of results: ") << why;
-    bool copies = blocks->packed || blocks->picture;
-    Expr copied = copies ? getScratchBytes(blocks->getCopied(), Float32Type::get(context)) : Expr::constant(context, 0);
-    return makePlan(program, tiling, Expr::ceilDiv(blocks->getCount(), tiling.getRows()), copied,
-                    getAccesses(program, *blocks, tiling));
-  }
   if (tiling.getPrefetching() > 0 && !goAlike(*passes, 0, tiling.getPrefetching(), rowLoops, tiling.getRunLoops()))
     return program.emitOpError("has other elements in pass ") << tiling.getPrefetching() << " than in the first";
-  RowGrid grid = RowGrid::get(passes->entries.front().compute, tiling);
-  Expr scratch = Expr::constant(context, 0);
-  for (Value kept : passes->kept) {
-    Type storage = getStorageType(cast<graph::TensorType>(kept.getType()).getElementType());
-    Expr length = getRowLength(kept.getDefiningOp<ComputeOp>(), rowLoops);
-    scratch = scratch + getScratchBytes(grid.getKeptElements(length), storage);
-  }
-  if (tiling.getPacked() >= 0) {
-    FailureOr<RowsAcross> across =
-        RowsAcross::get(program, *passes, rowLoops, tiling.getPacked(), tiling.getLanes().front(), why);
-    if (failed(across))
-      return program.emitOpError("can't copy rows: ") << why;
-    scratch = scratch + getScratchBytes(across->elements, Float32Type::get(context));
-  }
-  return makePlan(program, tiling, grid.tiles, scratch, Accesses::get(program, rowLoops, grid.rows));
+  FailureOr<RowForm> form = RowForm::get(program, *passes, tiling, why);
+  if (failed(form))
+    return program.emitOpError(why);
+  return makePlan(program, tiling, form->grid.tiles, form->getScratch(), getAccesses(program, *form));
 }
 
 /// Blocks of rows, and of their columns where rows are not whole.

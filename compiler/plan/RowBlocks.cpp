@@ -88,7 +88,6 @@ FailureOr<RowBlocks> RowBlocks::get(const RowPasses &passes, RowsTilingAttr tili
     why = "blocks of results are those of one reduction, with two row loops at least";
     return failure();
   }
-  SmallVector<Expr> extents = first.compute.getExtents();
   RowBlocks blocks{first.compute,
                    rowLoops - 2,
                    rowLoops - 1,
@@ -96,13 +95,7 @@ FailureOr<RowBlocks> RowBlocks::get(const RowPasses &passes, RowsTilingAttr tili
                    tiling.getBlockRows(),
                    tiling.getBlockColumns(),
                    {},
-                   {},
-                   {},
-                   {},
                    {}};
-  blocks.outer = llvm::to_vector(ArrayRef(extents).take_front(rowLoops - 2));
-  blocks.rowBlocks = Expr::ceilDiv(extents[blocks.rowLoop], tiling.getBlockRows());
-  blocks.columnBlocks = Expr::ceilDiv(extents[blocks.columnLoop], tiling.getBlockColumns());
   if (tiling.getPacked() < 0)
     return blocks;
   unsigned copied = tiling.getPacked();
@@ -124,15 +117,14 @@ FailureOr<RowBlocks> RowBlocks::get(const RowPasses &passes, RowsTilingAttr tili
   return blocks;
 }
 
+std::optional<unsigned> RowBlocks::getCopiedInput() const {
+  if (picture)
+    return picture->input;
+  return packed ? std::optional(packed->input) : std::nullopt;
+}
+
 Expr RowBlocks::getCopied() const {
   if (picture)
     return picture->elements;
   return packed ? packed->elements : Expr::constant(ComputeOp(reduction).getContext(), 0);
-}
-
-Expr RowBlocks::getCount() const {
-  Expr count = rowBlocks * columnBlocks;
-  for (Expr extent : outer)
-    count = count * extent;
-  return count;
 }

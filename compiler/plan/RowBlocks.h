@@ -6,16 +6,12 @@
 namespace freestone::tile {
 
 /// The geometry of a rows tiling with blocks of results: the last two row loops count rows and columns of results.
-/// Vectors run along the last loop of the reduction. Blocks are row-major within a matrix, and matrices one after
-/// another.
+/// Vectors run along the last loop of the reduction. Blocks are those of `RowGrid`.
 struct RowBlocks {
   ComputeOp reduction;
   unsigned rowLoop, columnLoop, reducedLoop;
   /// Rows and columns of a block.
   int64_t mostRows, mostColumns;
-  /// The loops of matrices, and the number of blocks of a matrix along its rows and columns.
-  llvm::SmallVector<sym::Expr> outer;
-  sym::Expr rowBlocks, columnBlocks;
 
   /// An operand of the reduction that is packed: a copy of a matrix has its columns one after another.
   struct Packed {
@@ -46,13 +42,12 @@ struct RowBlocks {
   };
   std::optional<Picture> picture;
 
-  /// Elements of the copy of either.
+  /// The operand that is copied, if any is, and the elements of its copy.
+  std::optional<unsigned> getCopiedInput() const;
   sym::Expr getCopied() const;
 
   /// Fails, with a reason in `why`, if the tiling has blocks that do not compute the program.
   static mlir::FailureOr<RowBlocks> get(const RowPasses &passes, RowsTilingAttr tiling, std::string &why);
-  /// The number of blocks.
-  sym::Expr getCount() const;
 };
 
 } // namespace freestone::tile

@@ -14,11 +14,11 @@ bool tile::shareParallelLoops(ArrayRef<ComputeOp> computes) {
   return llvm::all_of(computes, [&](ComputeOp compute) { return parallelOf(compute) == parallelOf(computes.front()); });
 }
 
-static RowGrid getRows(ComputeOp compute, unsigned rowLoops, Expr rows) {
+static RowGrid getRows(ArrayRef<Expr> extents, Expr rows) {
   RowGrid grid;
-  grid.rowExtents = llvm::to_vector(ArrayRef(compute.getExtents()).take_front(rowLoops));
+  grid.rowExtents = llvm::to_vector(extents);
   grid.rows = rows;
-  grid.rowCount = grid.columnBlocks = Expr::constant(compute.getContext(), 1);
+  grid.rowCount = grid.columnBlocks = Expr::constant(rows.context(), 1);
   for (Expr extent : grid.rowExtents)
     grid.rowCount = grid.rowCount * extent;
   return grid;
@@ -36,7 +36,13 @@ Expr RowGrid::getKeptElements(Expr rowLength) const {
 }
 
 RowGrid RowGrid::get(ComputeOp compute, RowsTilingAttr tiling) {
-  RowGrid grid = getRows(compute, tiling.getRowLoops(), tiling.getRows());
+  SmallVector<Expr> extents = compute.getExtents();
+  extents.truncate(tiling.getRowLoops());
+  if (tiling.hasBlocks()) {
+    extents.back() = Expr::ceilDiv(extents.back(), tiling.getBlockColumns());
+    extents.rbegin()[1] = Expr::ceilDiv(extents.rbegin()[1], tiling.getBlockRows());
+  }
+  RowGrid grid = getRows(extents, tiling.getRows());
   grid.together = tiling.getTogether();
   grid.shortRow = tiling.getShortRow();
   grid.prefetching = tiling.getPrefetching();
@@ -49,14 +55,15 @@ RowGrid RowGrid::get(ComputeOp compute, RowsTilingAttr tiling) {
 
 RowGrid RowGrid::get(ComputeOp compute, MapTilingAttr tiling) {
   unsigned parallel = compute.getNumParallel();
-  RowGrid grid = getRows(compute, parallel ? parallel - 1 : 0, tiling.getRows());
+  SmallVector<Expr> extents = compute.getExtents();
+  RowGrid grid = getRows(ArrayRef(extents).take_front(parallel ? parallel - 1 : 0), tiling.getRows());
   grid.tiles = grid.columnBlocks;
   if (!parallel)
     return grid;
   grid.passes.push_back({1, tiling.getLanes(), tiling.getVectors()});
   grid.ends.assign(tiling.getEnds().begin(), tiling.getEnds().end());
   // Whole rows are one block, even if they are empty.
-  Expr columnCount = compute.getExtents()[parallel - 1];
+  Expr columnCount = extents[parallel - 1];
   if (tiling.getColumns() != columnCount) {
     grid.columns = tiling.getColumns();
     grid.columnBlocks = Expr::ceilDiv(columnCount, tiling.getColumns());

@@ -9,7 +9,9 @@ namespace freestone::tile {
 bool shareParallelLoops(llvm::ArrayRef<ComputeOp> computes);
 
 /// The geometry of computes that go row by row, in passes over a row's elements: of reductions along memory, and of
-/// maps, whose columns are the innermost parallel loop. Tiles are row blocks times column blocks, row-major.
+/// maps, whose columns are the innermost parallel loop. Tiles are row blocks times column blocks, row-major. Where rows
+/// are in blocks of results, such a block is a row of the grid: they are row-major within a matrix, and matrices one
+/// after another.
 struct RowGrid {
   /// The loops that count rows, the number of rows, and those of a tile.
   llvm::SmallVector<sym::Expr> rowExtents;

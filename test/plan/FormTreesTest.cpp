@@ -115,12 +115,76 @@ tile.program @p symbols [](%x: !graph.tensor<[7, 4096], f32>) -> (!graph.tensor<
   auto tiling = dyn_cast_or_null<tile::MapTilingAttr>(
       parseAttribute("#tile.map<rows = 2, columns = 256, lanes = 16, vectors = 1>", &context));
   ASSERT_TRUE(module && tiling);
-  SmallVector<tile::ComputeOp> computes = (*module->getOps<tile::ProgramOp>().begin()).getComputes();
+  tile::ProgramOp program = *module->getOps<tile::ProgramOp>().begin();
   std::string text;
-  llvm::raw_string_ostream(text) << tile::getTree(tile::RowGrid::get(computes.front(), tiling),
-                                                  tile::getMapPasses(computes), std::nullopt, computes);
+  llvm::raw_string_ostream(text) << tile::getTree(tile::RowForm::get(program, tiling), program.getComputes());
   EXPECT_EQ(text, "[#tile.blocks<axis = 0, step = 2, dealt = true, body = ["
                   "#tile.blocks<axis = 1, step = 256, dealt = true, body = ["
                   "#tile.blocks<axis = 0, step = 1, dealt = false, body = ["
                   "#tile.evaluate<computes = [0], lanes = 1, along = 0>]>]>]>]");
+}
+
+/// The tree of a program over x: [7, 64] by its tiling of rows.
+static std::string getTreeOfRows(llvm::StringRef results, llvm::StringRef body, llvm::StringRef tilingText) {
+  MLIRContext context;
+  context.loadDialect<sym::SymDialect, graph::GraphDialect, tile::TileDialect, arith::ArithDialect>();
+  std::string source = llvm::formatv("!x = !graph.tensor<[7, 64], f32>\n!w = !graph.tensor<[64, 6], f32>\n"
+                                     "tile.program @p symbols [](%x: !x, %w: !w) -> ({0}) {{\n{1}\n}",
+                                     results, body);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source, &context);
+  auto tiling = dyn_cast_or_null<tile::RowsTilingAttr>(parseAttribute(tilingText, &context));
+  if (!module || !tiling)
+    return "";
+  tile::ProgramOp program = *module->getOps<tile::ProgramOp>().begin();
+  std::string why, text;
+  FailureOr<tile::RowPasses> passes = tile::getRowPasses(program, tiling.getRowLoops(), why);
+  if (failed(passes))
+    return why;
+  FailureOr<tile::RowForm> form = tile::RowForm::get(program, *passes, tiling, why);
+  if (failed(form))
+    return why;
+  llvm::raw_string_ostream(text) << tile::getTree(*form, program.getComputes());
+  return text;
+}
+
+TEST(FormTreesTest, RowsGoTogetherThroughTheirPasses) {
+  EXPECT_EQ(getTreeOfRows("!x", R"(
+  %0 = tile.compute [7, 64] [parallel, reduction] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %sum: f32):
+    %s = arith.addf %sum, %a : f32
+    tile.yield %s : f32
+  } : (!x) -> !graph.tensor<[7], f32>
+  %1 = tile.compute [7, 64] [parallel, parallel]
+       ins(%x : affine_map<(d0, d1) -> (d0, d1)>, %0 : affine_map<(d0, d1) -> (d0)>) {
+  ^bb0(%a: f32, %sum: f32):
+    %q = arith.divf %a, %sum : f32
+    tile.yield %q : f32
+  } : (!x, !graph.tensor<[7], f32>) -> !x
+  tile.return %1 : !x)",
+                          "#tile.rows<row_loops = 1, rows = 4, run_loops = [1, 1], lanes = [16, 16], "
+                          "accumulators = [1, 1], together = 4, short_row = 128>"),
+            "[#tile.blocks<axis = 0, step = 4, dealt = true, body = ["
+            "#tile.blocks<axis = 0, step = 4, dealt = false, body = ["
+            "#tile.evaluate<computes = [0], lanes = 1, along = 0>, "
+            "#tile.evaluate<computes = [1], lanes = 1, along = 0>]>]>]");
+}
+
+TEST(FormTreesTest, BlocksOfResultsAreRowsOfTheGrid) {
+  // Two blocks of rows times two of columns, three of them a tile.
+  EXPECT_EQ(getTreeOfRows("!graph.tensor<[7, 6], f32>", R"(
+  %0 = tile.compute [7, 6, 64] [parallel, parallel, reduction]
+       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!x, !w) -> !graph.tensor<[7, 6], f32>
+  tile.return %0 : !graph.tensor<[7, 6], f32>)",
+                          "#tile.rows<row_loops = 2, rows = 3, run_loops = [1], lanes = [16], accumulators = [8], "
+                          "block_rows = 4, block_columns = 4, packed = 1>"),
+            "[#tile.blocks<axis = 0, step = 3, dealt = true, body = ["
+            "#tile.blocks<axis = 0, step = 1, dealt = false, body = [#tile.packed<compute = 0, input = 1>, "
+            "#tile.blocks<axis = 2, step = 4, dealt = false, body = ["
+            "#tile.blocks<axis = 3, step = 4, dealt = false, body = ["
+            "#tile.evaluate<computes = [0], lanes = 1, along = 0>]>]>]>]>]");
 }

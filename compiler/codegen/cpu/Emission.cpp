@@ -269,12 +269,13 @@ void Emission::forRange(Value from, Value to, Value step, function_ref<void(Valu
   body(loop.getInductionVar());
 }
 
-void Emission::forPoints(Value from, Value to, ArrayRef<Expr> extents, function_ref<void(ArrayRef<Value>)> body) {
+void Emission::forPoints(Value from, Value to, ArrayRef<Expr> extents,
+                         function_ref<void(Value, ArrayRef<Value>)> body) {
   auto loop = scf::ForOp::create(builder, location, from, to, getConstant(1), unravel(from, extents));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> digits = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
-  body(digits);
+  body(loop.getInductionVar(), digits);
   scf::YieldOp::create(builder, location, countOn(std::move(digits), getConstant(1), extents));
 }
 

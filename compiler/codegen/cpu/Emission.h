@@ -66,11 +66,11 @@ public:
     forRange(from, to, getConstant(step), body);
   }
   void forRange(mlir::Value from, mlir::Value to, mlir::Value step, llvm::function_ref<void(mlir::Value)> body);
-  /// `for (i = from; i < to; ++i) body(the digits of i in the extents)`, for from < to: digits are counted on, without
+  /// `for (i = from; i < to; ++i) body(i, its digits in the extents)`, for from < to: digits are counted on, without
   /// divisions.
   void forPoints(mlir::Value from, mlir::Value to, llvm::ArrayRef<sym::Expr> extents,
-                 llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
-  /// The same of runs along the last extent: the body gets i and its digits, and returns the length of its run.
+                 llvm::function_ref<void(mlir::Value, llvm::ArrayRef<mlir::Value>)> body);
+  /// The same of runs along the last extent, whose length the body returns.
   void forPointRuns(mlir::Value from, mlir::Value to, llvm::ArrayRef<sym::Expr> extents,
                     llvm::function_ref<mlir::Value(mlir::Value, llvm::ArrayRef<mlir::Value>)> body);
   /// The digits of a row-major number in the extents.

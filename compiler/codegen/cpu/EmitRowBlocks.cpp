@@ -12,41 +12,82 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-void RowEmitter::emitResultBlocks() {
-  if (blocks->packed || blocks->picture)
-    copy = emission.takeScratch(builder.getF32Type(), blocks->getCopied());
-  SmallVector<Expr> extents(blocks->outer);
-  extents.append({blocks->rowBlocks, blocks->columnBlocks});
-  Value perTile = emission.getSize(grid.rows), count = emission.getSize(blocks->getCount());
-  Value begin = emission.multiply(emission.begin, perTile);
-  Value end = emission.minimum(emission.multiply(emission.end, perTile), count);
-  emission.forRange(begin, end, 1, [&](Value block) {
-    SmallVector<Value> matrix = emission.unravel(block, extents);
-    Value columnBlock = matrix.pop_back_val(), rowBlock = matrix.pop_back_val();
-    if (blocks->packed || blocks->picture) {
-      auto isEqual = [&](Value lhs, Value rhs) -> Value {
-        return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, lhs, rhs);
-      };
-      Value zero = emission.getConstant(0);
-      Value isFirst = arith::AndIOp::create(builder, location, isEqual(rowBlock, zero), isEqual(columnBlock, zero));
-      Value isNew = arith::OrIOp::create(builder, location, isEqual(block, begin), isFirst);
-      if (blocks->packed)
-        placeColumns(matrix, isNew);
-      else
-        emitIf(isNew, [&] { copyWithBorder(matrix); });
-    }
-    emitResultBlock(matrix, rowBlock, columnBlock);
+/// `body` for each block of the tile, whose rows and columns are the current ranges there.
+void RowEmitter::forResultBlocks(llvm::function_ref<void()> body) {
+  using Axis = tile::RowAxis;
+  auto [first, end] = getRowsOfTile();
+  SmallVector<Expr> extents = blocks->reduction.getExtents();
+  emission.forPoints(first, end, grid.rowExtents, [&](Value block, ArrayRef<Value> indices) {
+    auto getResults = [&](Value number, unsigned loop, int64_t most) {
+      Value size = emission.getConstant(most);
+      AxisRange range = getRange({emission.getConstant(0), emission.getSize(extents[loop])}, number, size);
+      range.block = number;
+      return range;
+    };
+    matrix.assign(indices.begin(), indices.end() - 2);
+    rows.assign(1, Row{matrix});
+    rows.front().indices.append(2, emission.getConstant(0));
+    axes.enter(Axis::rows, {block, emission.getConstant(1)});
+    axes.enter(Axis::resultRows, getResults(indices[blocks->rowLoop], blocks->rowLoop, blocks->mostRows));
+    axes.enter(Axis::resultColumns, getResults(indices[blocks->columnLoop], blocks->columnLoop, blocks->mostColumns));
+    body();
+    for (unsigned axis : {Axis::resultColumns, Axis::resultRows, Axis::rows})
+      axes.leave(axis);
   });
+}
+
+/// The rows or columns of a block, together if they are a whole step, else one by one.
+void RowEmitter::forResults(tile::BlocksAttr node, llvm::function_ref<void()> body) {
+  AxisRange range = axes.ranges[node.getAxis()];
+  auto walkAt = [&](Value first, Value count) {
+    axes.enter(node.getAxis(), {first, count});
+    if (node.getAxis() == tile::RowAxis::resultColumns)
+      setResults();
+    body();
+    axes.leave(node.getAxis());
+  };
+  Value step = emission.getSize(node.getStep()), one = emission.getConstant(1);
+  emitIf(
+      compare(arith::CmpIPredicate::eq, range.count, step), [&] { walkAt(range.first, step); },
+      [&] {
+        emission.forRange(range.first, emission.add(range.first, range.count), one,
+                          [&](Value single) { walkAt(single, one); });
+      });
+}
+
+/// The current rows are the results of the current ranges, whose numbers are constants.
+void RowEmitter::setResults() {
+  const AxisRange &ofRows = axes.ranges[tile::RowAxis::resultRows],
+                  &ofColumns = axes.ranges[tile::RowAxis::resultColumns];
+  columnsOfBlock = *getConstantIntValue(ofColumns.count);
+  rows.clear();
+  for (int64_t number = 0; number < *getConstantIntValue(ofRows.count) * columnsOfBlock; ++number) {
+    Row &result = rows.emplace_back(Row{matrix});
+    result.indices.push_back(emission.add(ofRows.first, emission.getConstant(number / columnsOfBlock)));
+    result.indices.push_back(emission.add(ofColumns.first, emission.getConstant(number % columnsOfBlock)));
+  }
+}
+
+/// The copy of the current matrix, which is made for the first of its blocks that the worker computes.
+void RowEmitter::placeMatrix() {
+  auto isEqual = [&](Value lhs, Value rhs) { return compare(arith::CmpIPredicate::eq, lhs, rhs); };
+  Value zero = emission.getConstant(0), begin = emission.multiply(emission.begin, emission.getSize(grid.rows));
+  Value isFirst = conjoin(isEqual(axes.ranges[tile::RowAxis::resultRows].block, zero),
+                          isEqual(axes.ranges[tile::RowAxis::resultColumns].block, zero));
+  Value isNew =
+      arith::OrIOp::create(builder, location, isEqual(axes.ranges[tile::RowAxis::rows].first, begin), isFirst);
+  if (blocks->packed)
+    placeColumns(isNew);
+  else
+    emitIf(isNew, [&] { copyWithBorder(); });
 }
 
 /// The columns of the packed operand in the current matrix: copied if they are new to the worker, unless steps are
 /// neighbours in memory.
-void RowEmitter::placeColumns(ArrayRef<Value> matrix, Value isNew) {
+void RowEmitter::placeColumns(Value isNew) {
   tile::ComputeOp compute = blocks->reduction;
   const tile::RowBlocks::Packed &packed = *blocks->packed;
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
-  rows.assign(1, Row{llvm::to_vector(matrix)});
-  rows.front().indices.append({zero, zero});
   LanePoints origin = getPoints(compute, {}), first = origin;
   first.loops.push_back(Expr::constant(builder.getContext(), 0));
   graph::TensorType type = compute.getInputType(packed.input);
@@ -65,12 +106,10 @@ void RowEmitter::placeColumns(ArrayRef<Value> matrix, Value isNew) {
 }
 
 /// Copies what the current matrix reads of the operand with a border.
-void RowEmitter::copyWithBorder(ArrayRef<Value> matrix) {
+void RowEmitter::copyWithBorder() {
   tile::ComputeOp compute = blocks->reduction;
   const tile::RowBlocks::Picture &picture = *blocks->picture;
-  Value zero = emission.getConstant(0), lanes = emission.getConstant(grid.passes.front().lanes);
-  rows.assign(1, Row{llvm::to_vector(matrix)});
-  rows.front().indices.append({zero, zero});
+  Value lanes = emission.getConstant(grid.passes.front().lanes);
   LanePoints first = getPoints(compute, {});
   first.loops.resize(compute.getNumLoops(), Expr::constant(builder.getContext(), 0));
   PictureBox box;
@@ -87,33 +126,6 @@ void RowEmitter::copyWithBorder(ArrayRef<Value> matrix) {
   box.vectors = emission.divide(emission.getSize(picture.run), lanes);
   box.lanes = grid.passes.front().lanes;
   copyPicture(emission, box, copy);
-}
-
-/// A block of results: whole, or its rows or columns one by one.
-void RowEmitter::emitResultBlock(ArrayRef<Value> matrix, Value rowBlock, Value columnBlock) {
-  SmallVector<Expr> extents = blocks->reduction.getExtents();
-  auto forParts = [&](Value number, int64_t most, unsigned loop, llvm::function_ref<void(Value, int64_t)> body) {
-    Value first = emission.multiply(number, emission.getConstant(most));
-    Value end = emission.minimum(emission.add(first, emission.getConstant(most)), emission.getSize(extents[loop]));
-    Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, emission.subtract(end, first),
-                                          emission.getConstant(most));
-    emitIf(
-        isWhole, [&] { body(first, most); },
-        [&] { emission.forRange(first, end, 1, [&](Value single) { body(single, 1); }); });
-  };
-  forParts(rowBlock, blocks->mostRows, blocks->rowLoop, [&](Value row, int64_t rowCount) {
-    forParts(columnBlock, blocks->mostColumns, blocks->columnLoop, [&](Value column, int64_t columnCount) {
-      rows.clear();
-      columnsOfBlock = columnCount;
-      for (int64_t number = 0; number < rowCount * columnCount; ++number) {
-        Row &result = rows.emplace_back(Row{llvm::to_vector(matrix)});
-        result.indices.push_back(emission.add(row, emission.getConstant(number / columnCount)));
-        result.indices.push_back(emission.add(column, emission.getConstant(number % columnCount)));
-      }
-      for (unsigned pass = 0; pass <= passes.passes; ++pass)
-        emitRows(pass);
-    });
-  });
 }
 
 bool RowEmitter::dependsOnLoop(unsigned input, unsigned loop) {

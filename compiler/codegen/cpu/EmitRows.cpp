@@ -22,33 +22,38 @@ void RowEmitter::emit() {
   }
   if (across)
     scratch[across->argument] = emission.takeScratch(builder.getF32Type(), across->elements);
-  if (blocks)
-    return emitResultBlocks();
+  if (blocks && blocks->getCopiedInput())
+    copy = emission.takeScratch(builder.getF32Type(), blocks->getCopied());
   if (squares)
     return emitSquares();
   emitRowTiles();
 }
 
 void RowEmitter::emitRowTiles() {
-  SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
-  ArrayAttr tree = tile::getTree(grid, passes, across, computes);
-  SmallVector<DealtAxis> blocks;
+  ArrayAttr tree = tile::getFormTree(emission.program);
+  tile::ComputeOp first = emission.program.getComputes().front();
+  SmallVector<DealtAxis> dealtAxes;
   if (!grid.rowExtents.empty())
-    blocks.push_back({Expr::ceilDiv(grid.rowCount, grid.rows), grid.rows, grid.rowCount});
+    dealtAxes.push_back({Expr::ceilDiv(grid.rowCount, grid.rows), grid.rows, grid.rowCount});
   if (grid.columns)
-    blocks.push_back({grid.columnBlocks, *grid.columns, computes.front().getExtents()[grid.rowExtents.size()]});
+    dealtAxes.push_back({grid.columnBlocks, *grid.columns, first.getExtents()[grid.rowExtents.size()]});
   Positions outer;
   emission.forTiles([&](Value number) {
     rows.assign(1, Row());
-    setTile(number, {}, outer, blocks);
+    setTile(number, {}, outer, dealtAxes);
     walkTile(tree);
   });
 }
 
-/// Rows are counted on digit by digit. Squares are whole, but for the last ones.
-void RowEmitter::emitBlocks(tile::BlocksAttr blocks) {
-  auto walkBody = [&] { walk(blocks.getBody().getValue()); };
-  squares ? forWholeBlocks(blocks, walkBody) : forRows(walkBody);
+/// Rows, and blocks of results, are counted on digit by digit. Squares are whole, but for the last ones.
+void RowEmitter::emitBlocks(tile::BlocksAttr node) {
+  auto walkBody = [&] { walk(node.getBody().getValue()); };
+  if (squares)
+    forWholeBlocks(node, walkBody);
+  else if (node.getAxis() == tile::RowAxis::rows)
+    blocks ? forResultBlocks(walkBody) : forRows(walkBody);
+  else
+    forResults(node, walkBody);
 }
 
 void RowEmitter::emitEvaluate(tile::EvaluateAttr node) {
@@ -70,7 +75,7 @@ void RowEmitter::forRows(llvm::function_ref<void()> body) {
   auto [first, end] = getRowsOfTile();
   if (grid.together > 1)
     return forRowsTogether(first, end, body);
-  emission.forPoints(first, end, grid.rowExtents, [&](ArrayRef<Value> indices) {
+  emission.forPoints(first, end, grid.rowExtents, [&](Value, ArrayRef<Value> indices) {
     rows.assign(1, Row{llvm::to_vector(indices)});
     body();
   });
@@ -108,9 +113,12 @@ void RowEmitter::forRowsTogether(Value first, Value end, llvm::function_ref<void
   });
 }
 
+/// What is copied for the current rows, or for the matrix of a block of results.
+void RowEmitter::emitPacked(tile::PackedAttr, unsigned) { across ? placeRow() : placeMatrix(); }
+
 /// Finds the copy of the current row, and copies it with those of the tile behind it if it is the first of as many as a
 /// vector has lanes. Rows of other tiles are not read: their workers may be writing them.
-void RowEmitter::emitPacked(tile::PackedAttr, unsigned) {
+void RowEmitter::placeRow() {
   auto [first, end] = getRowsOfTile();
   tile::ComputeOp compute = across->reader;
   ArrayRef<Value> indices = rows.front().indices;
@@ -433,21 +441,7 @@ SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, Value 
 }
 
 void codegen::emitRows(tile::ProgramOp program, Emission &emission) {
-  tile::ComputeOp first = program.getComputes().front();
-  if (auto map = program.getTiling<tile::MapTilingAttr>())
-    return RowEmitter(emission, tile::getMapPasses(program.getComputes()), tile::RowGrid::get(first, map)).emit();
   if (auto transposition = program.getTiling<tile::TranspositionTilingAttr>())
     return RowEmitter(emission, tile::getMapPasses(program.getComputes()), transposition).emit();
-  auto tiling = program.getTiling<tile::RowsTilingAttr>();
-  std::string why;
-  RowPasses passes = *tile::getRowPasses(program, tiling.getRowLoops(), why);
-  std::optional<tile::RowBlocks> blocks;
-  if (tiling.hasBlocks())
-    blocks = *tile::RowBlocks::get(passes, tiling, why);
-  std::optional<tile::RowsAcross> across;
-  if (!blocks && tiling.getPacked() >= 0)
-    across = *tile::RowsAcross::get(program, passes, tiling.getRowLoops(), tiling.getPacked(),
-                                    tiling.getLanes().front(), why);
-  RowEmitter(emission, std::move(passes), tile::RowGrid::get(first, tiling), std::move(blocks), std::move(across))
-      .emit();
+  RowEmitter(emission, tile::RowForm::get(program)).emit();
 }

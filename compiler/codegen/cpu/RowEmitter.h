@@ -4,9 +4,6 @@
 #include "compiler/codegen/cpu/LaneReduction.h"
 #include "compiler/codegen/cpu/TreeWalker.h"
 #include "compiler/plan/FormTrees.h"
-#include "compiler/plan/RowBlocks.h"
-#include "compiler/plan/RowGrid.h"
-#include "compiler/plan/RowsAcross.h"
 
 namespace freestone::codegen {
 
@@ -33,11 +30,10 @@ struct RowElements {
 /// and columns.
 class RowEmitter : TreeWalker {
 public:
-  RowEmitter(Emission &emission, tile::RowPasses passes, tile::RowGrid grid,
-             std::optional<tile::RowBlocks> blocks = std::nullopt,
-             std::optional<tile::RowsAcross> across = std::nullopt)
-      : TreeWalker(emission, ranges), passes(std::move(passes)), grid(std::move(grid)), blocks(std::move(blocks)),
-        across(std::move(across)), ranges(llvm::SmallVector<AxisRange>(tile::RowAxis::elements + 1)) {}
+  RowEmitter(Emission &emission, tile::RowForm form)
+      : TreeWalker(emission, ranges), passes(std::move(form.passes)), grid(std::move(form.grid)),
+        blocks(std::move(form.blocks)), across(std::move(form.across)),
+        ranges(llvm::SmallVector<AxisRange>(tile::RowAxis::resultColumns + 1)) {}
   /// Of a map in squares.
   RowEmitter(Emission &emission, tile::RowPasses passes, tile::TranspositionTilingAttr squares)
       : TreeWalker(emission, ranges), passes(std::move(passes)), squares(squares),
@@ -82,7 +78,8 @@ private:
   Elements getWholeRows(unsigned row) const;
   void setOfRows(mlir::Value tensor, mlir::Value value, unsigned row);
   void emitPacked(tile::PackedAttr node, unsigned depth) override;
-  void emitBlocks(tile::BlocksAttr blocks) override;
+  void placeRow();
+  void emitBlocks(tile::BlocksAttr node) override;
   void emitEvaluate(tile::EvaluateAttr node) override;
   void emitScalars(unsigned before);
   void emitPass(unsigned number);
@@ -126,11 +123,13 @@ private:
   // Blocks of rows and columns of results.
   /// Vectors of operands by their number, and by the row and column of results that they depend on.
   using Loaded = llvm::DenseMap<std::pair<unsigned, unsigned>, mlir::Value>;
-  void emitResultBlocks();
-  void emitResultBlock(llvm::ArrayRef<mlir::Value> matrix, mlir::Value rowBlock, mlir::Value columnBlock);
-  void placeColumns(llvm::ArrayRef<mlir::Value> matrix, mlir::Value isNew);
+  void forResultBlocks(llvm::function_ref<void()> body);
+  void forResults(tile::BlocksAttr node, llvm::function_ref<void()> body);
+  void setResults();
+  void placeMatrix();
+  void placeColumns(mlir::Value isNew);
   void shareLoads(BodyVectorizer &body, const Elements &elements, Loaded &loaded);
-  void copyWithBorder(llvm::ArrayRef<mlir::Value> matrix);
+  void copyWithBorder();
   mlir::Value loadColumn(const Elements &elements);
   mlir::Value loadCopied(const Elements &elements);
   mlir::Value loadSteps(mlir::Value memory, mlir::Value at, const Elements &elements);
@@ -158,9 +157,12 @@ private:
   std::optional<tile::RowsAcross> across;
   tile::TranspositionTilingAttr squares;
   AxisRanges ranges;
-  /// The current row, or those of a block, row-major in so many columns.
+  /// The current row, or those of a block, row-major in so many columns; before it is entered, the first one of its
+  /// matrix.
   llvm::SmallVector<Row> rows;
   int64_t columnsOfBlock = 1;
+  /// The outer points of the current block of results.
+  llvm::SmallVector<mlir::Value> matrix;
   /// Values of whole rows that are together.
   llvm::DenseMap<mlir::Value, mlir::Value> ofRows;
   /// The copy of the packed operand, or of that with a border; the columns to read: of the copy or in place, and
