@@ -139,5 +139,9 @@ ArrayAttr tile::getFormTree(ProgramOp program) {
       })
       .Case<MapTilingAttr, RowsTilingAttr>(
           [&](Attribute) { return getTree(RowForm::get(program), program.getComputes()); })
+      .Case([&](OpaqueTilingAttr tiling) {
+        TreeNodes nodes(tiling.getContext());
+        return nodes.body({nodes.deal(/*axis=*/0, nodes.constant(1), {tiling})});
+      })
       .Default([](Attribute) { return ArrayAttr(); });
 }

@@ -80,7 +80,8 @@ struct RowAxis {
 /// of rows: blocks of columns: what each pass evaluates.
 mlir::ArrayAttr getTree(const RowForm &form, llvm::ArrayRef<ComputeOp> computes);
 
-/// The tree of a program whose tiling is one of these forms; null of others.
+/// The tree of a program whose tiling is one of these forms; of loops that are written out, these at each tile, axis 0;
+/// null of others.
 /// That of windows has vectors along pixels.
 mlir::ArrayAttr getFormTree(ProgramOp program);
 

@@ -47,6 +47,7 @@ private:
   mlir::Value getCoordinate(unsigned dim, mlir::Value row, mlir::Value pixel);
   TapRange getTaps(const tile::TapAxis &axis, mlir::Value first, mlir::Value last);
   TapRange getRowTaps(mlir::Value row);
+  void beginTile() override;
   void boundTaps();
   void clearList();
   void listSteps(const AxisRange &channels);

@@ -64,18 +64,11 @@ void BlocksEmitter::emit() {
     Value panels = emission.multiply(above, emission.getSize(form.panelRows));
     return emission.add(panels, emission.subtract(step, above));
   });
-  SmallVector<Expr> grid = llvm::map_to_vector(form.dealt, [&](tile::BlocksAttr blocks) { return getTiles(blocks); });
-  emission.forTiles([&](Value number) {
-    tile = number;
-    digits = emission.unravel(number, grid);
-    dealt.clear();
-    for (auto [blocks, digit] : llvm::zip_equal(form.dealt, digits)) {
-      Value step = emission.getSize(blocks.getStep()), first = emission.multiply(digit, step);
-      Value extent = emission.getSize(form.axes.getExtent(blocks.getAxis()));
-      dealt.push_back({first, emission.minimum(step, emission.subtract(extent, first))});
-    }
-    walkTile(form.tiling.getBody());
+  auto dealtAxes = llvm::map_to_vector(form.dealt, [&](tile::BlocksAttr blocks) -> DealtAxis {
+    return {getTiles(blocks), blocks.getStep(), form.axes.getExtent(blocks.getAxis())};
   });
+  Positions outer;
+  walkTiles(form.tiling.getBody(), {}, outer, dealtAxes);
 }
 
 /// A table of offsets, one for every step of a block that is read in place; null without any.

@@ -65,19 +65,19 @@ void ConvolutionEmitter::emit() {
   axes.ranges[ConvolutionAxis::channels] = {emission.getConstant(0),
                                             emission.getSize(contraction.getExtent(contraction.k.front()))};
   ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
-  emission.forTiles([&](Value number) {
-    setTile(number, contraction.getExtents(contraction.outer), outer,
+  walkTiles(tree, contraction.getExtents(contraction.outer), outer,
             {{tiles.columnBlocks, tiles.columnStep, contraction.getExtent(contraction.m)},
              {tiles.rowBlocks, tiles.rowStep, form.getRows()},
              {tiles.pixelBlocks, tiles.pixelStep, form.getPixels()}});
-    ArrayRef<AxisRange> here = ArrayRef(dealt).take_back(3);
-    columns = here[0];
-    rows = here[1];
-    pixels = here[2];
-    if (tapAxes)
-      boundTaps();
-    walkTile(tree);
-  });
+}
+
+void ConvolutionEmitter::beginTile() {
+  ArrayRef<AxisRange> here = ArrayRef(dealt).take_back(3);
+  columns = here[0];
+  rows = here[1];
+  pixels = here[2];
+  if (tapAxes)
+    boundTaps();
 }
 
 /// Offsets from a row's first pixel in the planes, or from the first square of a transformed picture, for all steps of

@@ -1,15 +1,34 @@
 #include "compiler/codegen/cpu/EmitOpaque.h"
 
+#include "compiler/codegen/cpu/TreeWalker.h"
+#include "compiler/plan/FormTrees.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-void codegen::emitOpaque(tile::ProgramOp program, Emission &emission) {
-  tile::OpaqueOp opaque = *program.getBody()->getOps<tile::OpaqueOp>().begin();
+namespace {
 
+class OpaqueEmitter : TreeWalker {
+public:
+  OpaqueEmitter(Emission &emission)
+      : TreeWalker(emission, ranges), opaque(*emission.program.getBody()->getOps<tile::OpaqueOp>().begin()),
+        ranges(SmallVector<AxisRange>(1)) {}
+  void emit();
+
+private:
+  void emitWrittenOut() override;
+  void resolveClones();
+
+  tile::OpaqueOp opaque;
+  AxisRanges ranges;
   SmallVector<Value> memories;
+};
+
+} // namespace
+
+void OpaqueEmitter::emit() {
   for (Value input : opaque.getInputs())
     memories.push_back(emission.getBuffer(input));
   for (Value result : opaque.getResults()) {
@@ -19,18 +38,24 @@ void codegen::emitOpaque(tile::ProgramOp program, Emission &emission) {
         memory ? memory
                : emission.takeScratch(tile::getStorageType(type.getElementType()), tile::getStorageElements(type)));
   }
+  Positions outer;
+  sym::Expr one = sym::Expr::constant(builder.getContext(), 1);
+  walkTiles(tile::getFormTree(emission.program), {}, outer, {{opaque.getTiles(), one, opaque.getTiles()}});
+  resolveClones();
+}
 
-  OpBuilder &builder = emission.builder;
-  emission.forTiles([&](Value tile) {
-    IRMapping mapping;
-    mapping.map(opaque.getTileNumber(), tile);
-    for (auto [argument, memory] : llvm::zip_equal(opaque.getBody()->getArguments().drop_front(), memories))
-      mapping.map(argument, memory);
-    for (Operation &op : opaque.getBody()->without_terminator())
-      builder.clone(op, mapping);
-  });
+/// The body at the current tile.
+void OpaqueEmitter::emitWrittenOut() {
+  IRMapping mapping;
+  mapping.map(opaque.getTileNumber(), tile);
+  for (auto [argument, memory] : llvm::zip_equal(opaque.getBody()->getArguments().drop_front(), memories))
+    mapping.map(argument, memory);
+  for (Operation &op : opaque.getBody()->without_terminator())
+    builder.clone(op, mapping);
+}
 
-  // Sizes and checks of the body become values of this function; clones keep the order of their originals.
+/// Sizes and checks of the body become values of this function; clones keep the order of their originals.
+void OpaqueEmitter::resolveClones() {
   SmallVector<tile::CheckOp> originals;
   opaque.walk([&](tile::CheckOp check) { originals.push_back(check); });
   SmallVector<Operation *> clones;
@@ -49,3 +74,5 @@ void codegen::emitOpaque(tile::ProgramOp program, Emission &emission) {
     op->erase();
   }
 }
+
+void codegen::emitOpaque(tile::ProgramOp, Emission &emission) { OpaqueEmitter(emission).emit(); }

@@ -38,11 +38,8 @@ void RowEmitter::emitRowTiles() {
   if (grid.columns)
     dealtAxes.push_back({grid.columnBlocks, *grid.columns, first.getExtents()[grid.rowExtents.size()]});
   Positions outer;
-  emission.forTiles([&](Value number) {
-    rows.assign(1, Row());
-    setTile(number, {}, outer, dealtAxes);
-    walkTile(tree);
-  });
+  rows.assign(1, Row());
+  walkTiles(tree, {}, outer, dealtAxes);
 }
 
 /// Rows, and blocks of results, are counted on digit by digit. Squares are whole, but for the last ones.

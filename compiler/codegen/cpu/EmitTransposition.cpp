@@ -13,15 +13,11 @@ using tile::TranspositionAxis;
 
 void RowEmitter::emitSquares() {
   tile::TranspositionTiles tiles = tile::TranspositionTiles::get(passes.entries.front().compute, squares);
-  ArrayAttr tree = tile::getTree(tiles, squares, passes.entries.size());
   auto getSize = [&](int64_t size) { return Expr::constant(builder.getContext(), size); };
   Positions planes;
-  emission.forTiles([&](Value number) {
-    setTile(number, tiles.planes, planes,
+  walkTiles(tile::getFormTree(emission.program), tiles.planes, planes,
             {{tiles.rowBlocks, getSize(squares.getRows()), tiles.rowCount},
              {tiles.columnBlocks, getSize(squares.getColumns()), tiles.columnCount}});
-    walkTile(tree);
-  });
 }
 
 /// A square: whole ones without masks, masked ones at the ends of rows and columns.

@@ -70,13 +70,9 @@ void WeightGradientEmitter::emit() {
   axes.ranges[WeightGradientAxis::rows] = {zero, emission.getSize(form.getRows())};
   ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
   SmallVector<Expr> points = llvm::map_to_vector(form.outer, [&](unsigned loop) { return form.getExtent(loop); });
-  emission.forTiles([&](Value number) {
-    setTile(number, points, outer,
+  walkTiles(tree, points, outer,
             {{tiles.channelBlocks, tiles.channelStep, form.getExtent(form.channel)},
              {tiles.panelBlocks, tiles.panelStep, Expr::ceilDiv(form.getExtent(form.column), width)}});
-    beginTile();
-    walkTile(tree);
-  });
 }
 
 /// Offsets of each position's first tap in the copied picture: equal for all row blocks.

@@ -37,6 +37,7 @@ public:
 
 private:
   void emitOffsets();
+  void beginTile() override;
   Value getOffsetInCopy(ArrayRef<Value> taps);
   void emitBlocks(tile::BlocksAttr blocks) override {
     forWholeBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
@@ -113,13 +114,13 @@ void WindowEmitter::emit() {
                     [&](Value at) { vector::StoreOp::create(builder, location, nothing, copy, at); });
   axes.ranges[WindowAxis::channels] = {emission.getConstant(0), emission.getSize(form.getNumChannels())};
   ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
-  emission.forTiles([&](Value number) {
-    setTile(number, form.getExtents(form.outer), outer,
+  walkTiles(tree, form.getExtents(form.outer), outer,
             {{tiles.rowBlocks, tiles.rowStep, form.getRows()}, {tiles.pixelBlocks, tiles.pixelStep, form.getPixels()}});
-    rows = dealt.end()[-2];
-    pixels = dealt.back();
-    walkTile(tree);
-  });
+}
+
+void WindowEmitter::beginTile() {
+  rows = dealt.end()[-2];
+  pixels = dealt.back();
 }
 
 /// Emits the offset of each tap from the first, in the copy and in the other operands: equal for all tiles.

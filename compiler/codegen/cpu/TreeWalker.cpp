@@ -14,6 +14,14 @@ void AxisRanges::enter(unsigned axis, const AxisRange &range) {
 
 void AxisRanges::leave(unsigned axis) { ranges[axis] = outer[axis].pop_back_val(); }
 
+void TreeWalker::walkTiles(ArrayAttr root, ArrayRef<sym::Expr> points, Positions &outer, ArrayRef<DealtAxis> blocks) {
+  emission.forTiles([&](Value number) {
+    setTile(number, points, outer, blocks);
+    beginTile();
+    walkTile(root);
+  });
+}
+
 void TreeWalker::setTile(Value number, ArrayRef<sym::Expr> points, Positions &outer, ArrayRef<DealtAxis> blocks) {
   tile = number;
   SmallVector<sym::Expr> grid(points);
@@ -35,7 +43,8 @@ void TreeWalker::walk(ArrayRef<Attribute> nodes, unsigned depth) {
         .Case([&](tile::BlocksAttr blocks) { emitBlocks(blocks); })
         .Case([&](tile::PackedAttr packed) { emitPacked(packed, depth); })
         .Case([&](tile::MultiplyAttr multiply) { emitMultiply(multiply); })
-        .Case([&](tile::EvaluateAttr evaluate) { emitEvaluate(evaluate); });
+        .Case([&](tile::EvaluateAttr evaluate) { emitEvaluate(evaluate); })
+        .Case([&](tile::OpaqueTilingAttr) { emitWrittenOut(); });
   };
   bool isInnermost = depth == dealt.size();
   for (Attribute node : nodes) {

@@ -41,9 +41,11 @@ protected:
   struct DealtAxis {
     sym::Expr blocks, size, extent;
   };
-  /// Sets the current tile: its number counts outer points, whose values `outer` gets, and blocks of the dealt axes.
-  void setTile(mlir::Value number, llvm::ArrayRef<sym::Expr> points, Positions &outer,
-               llvm::ArrayRef<DealtAxis> blocks);
+  /// Computes tile by tile: its number counts outer points, whose values `outer` gets, and blocks of the dealt axes.
+  void walkTiles(mlir::ArrayAttr root, llvm::ArrayRef<sym::Expr> points, Positions &outer,
+                 llvm::ArrayRef<DealtAxis> blocks);
+  /// What the current tile needs before its nodes.
+  virtual void beginTile() {}
   /// Computes the current tile by the nodes of its program's tree. What stands beside dealt blocks is executed once for
   /// all of them.
   void walkTile(mlir::ArrayAttr root) { walk(root.getValue(), 0); }
@@ -53,7 +55,8 @@ protected:
   /// The packed copy of an operand; `depth` dealt blocks enclose the node.
   virtual void emitPacked(tile::PackedAttr, unsigned depth) { llvm_unreachable("the form packs nothing"); }
   virtual void emitMultiply(tile::MultiplyAttr) { llvm_unreachable("the form has no micro-kernel"); }
-  virtual void emitEvaluate(tile::EvaluateAttr node) = 0;
+  virtual void emitEvaluate(tile::EvaluateAttr) { llvm_unreachable("the form evaluates nothing"); }
+  virtual void emitWrittenOut() { llvm_unreachable("the form has no loops of its own"); }
   /// Blocks that are not dealt, with the nodes within: a loop, unless the form has another order.
   virtual void emitBlocks(tile::BlocksAttr blocks) {
     forBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
@@ -97,6 +100,8 @@ protected:
   llvm::SmallVector<AxisRange> dealt;
 
 private:
+  void setTile(mlir::Value number, llvm::ArrayRef<sym::Expr> points, Positions &outer,
+               llvm::ArrayRef<DealtAxis> blocks);
   void walk(llvm::ArrayRef<mlir::Attribute> nodes, unsigned depth);
 };
 

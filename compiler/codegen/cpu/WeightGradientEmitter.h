@@ -27,7 +27,7 @@ private:
   };
 
   void emitOffsets();
-  void beginTile();
+  void beginTile() override;
   Division divide(tile::BlocksAttr blocks) override;
   void emitBlocks(tile::BlocksAttr blocks) override;
   void emitPacked(tile::PackedAttr node, unsigned depth) override;

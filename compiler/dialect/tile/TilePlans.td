@@ -186,7 +186,7 @@ def Tile_TranspositionTilingAttr : Tile_PlanPart<"TranspositionTiling", "transpo
 
 def Tile_OpaqueTilingAttr : AttrDef<Tile_Dialect, "OpaqueTiling"> {
   let mnemonic = "written_out";
-  let summary = "the tiles of a `tile.opaque`, which its body defines";
+  let summary = "the tiles of a `tile.opaque`, and the node that computes one, by the loops of its body";
 }
 
 def Tile_SharedBlockAttr : Tile_PlanPart<"SharedBlock", "shared_block"> {
