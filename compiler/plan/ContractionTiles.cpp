@@ -29,9 +29,9 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
     windowTaps = form.getWindowTaps();
   }
   tiles.wordSteps = tree.multiply.getWordSteps();
-  tiles.streamedRows = tree.multiply.getStreamedRows();
-  tiles.stripPanels = tree.multiply.getStripPanels();
-  tiles.stripDepth = tree.multiply.getStripDepth();
+  tiles.streamedRows = tree.streamedRows;
+  tiles.stripPanels = tree.stripPanels;
+  tiles.stripDepth = tree.stripDepth;
   tiles.prefetchRows = tree.evaluate ? tree.evaluate.getAhead() : 0;
   tiles.mayGroup = tree.columns && !tree.keepsWhole;
   tiles.slices = form.slices;

@@ -43,6 +43,7 @@ private:
   LogicalResult readDealt();
   LogicalResult readRows(BlocksAttr rows);
   LogicalResult readColumns();
+  LogicalResult readStrips();
   LogicalResult readKept(PackedAttr node, int64_t axes, int64_t &elements);
 
   ArrayRef<Attribute> nodes;
@@ -95,8 +96,25 @@ LogicalResult Reader::readColumns() {
   if (tree.columns)
     return refuse("columns are packed twice");
   tree.columns = columns.getInput();
+  tree.streamedRows = columns.getInPlace();
   tree.keepsWhole = columns.getWhole();
   return readKept(columns, 2, tree.keptColumns);
+}
+
+/// The blocks of strips and of their rows, if there are any.
+LogicalResult Reader::readStrips() {
+  auto strips = nodes.empty() ? BlocksAttr() : dyn_cast<BlocksAttr>(nodes.front());
+  if (!strips || !strips.getMostDepth())
+    return success();
+  tree.stripDepth = strips.getMostDepth();
+  tree.stripPanels = strips.getStep().asConstant().value_or(0) / tree.kernel.getWidth();
+  bool areStrips = tree.stripPanels > 0 && strips.getStep().isConstant(tree.stripPanels * tree.kernel.getWidth()) &&
+                   enter(ContractionAxis::columns, /*isDealt=*/false);
+  BlocksAttr rows = areStrips ? enter(ContractionAxis::rows, /*isDealt=*/false) : BlocksAttr();
+  if (!rows || !rows.getStep().isConstant(tree.kernel.getRows()))
+    return refuse("strips are blocks of several panels' columns, and of the micro-kernel's " +
+                  Twine(tree.kernel.getRows()) + " rows");
+  return success();
 }
 
 LogicalResult Reader::read() {
@@ -108,12 +126,19 @@ LogicalResult Reader::read() {
   tree.depth = *steps.getStep().asConstant();
   tree.depthUnit = steps.getUnit();
   auto rows = take<PackedAttr>();
-  if (!rows || failed(readKept(rows, 1, tree.keptRows)))
-    return rows ? failure() : refuse("a block of steps begins with packed rows");
+  if (!rows || rows.getInPlace())
+    return refuse("a block of steps begins with packed rows");
+  if (failed(readKept(rows, 1, tree.keptRows)))
+    return failure();
   tree.rows = rows.getInput();
   if (failed(readColumns()))
     return failure();
   tree.packsRuns = tree.columns.has_value();
+  if (failed(readStrips()))
+    return failure();
+  ArrayRef<Attribute> ofStrip = nodes;
+  if (tree.stripDepth)
+    nodes = nodes.take_front();
   BlocksAttr panels = enter(ContractionAxis::columns, /*isDealt=*/false);
   if (!panels || !panels.getStep().isConstant(tree.kernel.getWidth()) || panels.getUnit() != 1)
     return refuse("behind what is packed, columns are computed panel by panel of " + Twine(tree.kernel.getWidth()));
@@ -122,6 +147,8 @@ LogicalResult Reader::read() {
   tree.multiply = take<MultiplyAttr>();
   if (!tree.multiply || tree.multiply.getCompute() != 0 || tree.multiply.getColumns() != ContractionAxis::columns)
     return refuse("compute 0 is multiplied panel by panel, with vectors along columns");
+  if (tree.stripDepth && nodes.empty())
+    nodes = ofStrip.drop_front();
   tree.evaluate = take<EvaluateAttr>();
   if (tree.evaluate &&
       (tree.evaluate.getLanes() != ContractionAxis::columns || tree.evaluate.getAlong() != ContractionAxis::rows))
@@ -177,17 +204,24 @@ ContractionTree ContractionTree::of(ContractionForm &form, Attribute kernel, int
 
 TreeTilingAttr ContractionTree::build() const {
   TreeNodes nodes(kernel.getContext());
-  auto pack = [&](int64_t input, int64_t axes, int64_t most, bool whole) {
-    return nodes.pack(/*compute=*/0, input, most ? axes : 0, most, most && whole);
+  auto pack = [&](int64_t input, int64_t axes, int64_t most, bool whole, int64_t inPlace) {
+    return nodes.pack(/*compute=*/0, input, most ? axes : 0, most, most && whole, inPlace);
   };
-  SmallVector<Attribute> block = {pack(rows, 1, keptRows, /*whole=*/false)}, panel;
+  SmallVector<Attribute> block = {pack(rows, 1, keptRows, /*whole=*/false, /*inPlace=*/0)}, panel, strip;
   if (columns)
-    (packsRuns ? block : panel).push_back(pack(*columns, 2, keptColumns, keepsWhole));
+    (packsRuns ? block : panel).push_back(pack(*columns, 2, keptColumns, keepsWhole, streamedRows));
   panel.push_back(multiply);
   if (evaluate)
-    panel.push_back(evaluate);
+    (stripDepth ? strip : panel).push_back(evaluate);
   Expr width = nodes.constant(kernel.getWidth());
-  block.push_back(nodes.divide(ContractionAxis::columns, width, panel));
+  Attribute ofPanels = nodes.divide(ContractionAxis::columns, width, panel);
+  if (stripDepth) {
+    strip.insert(strip.begin(), ofPanels);
+    ofPanels = nodes.divide(ContractionAxis::columns, nodes.constant(stripPanels * kernel.getWidth()),
+                            {nodes.divide(ContractionAxis::rows, nodes.constant(kernel.getRows()), strip)}, /*unit=*/1,
+                            /*maskedBy=*/-1, stripDepth);
+  }
+  block.push_back(ofPanels);
   Attribute tile = nodes.divide(ContractionAxis::steps, nodes.constant(depth), block, depthUnit);
   Attribute dealt = nodes.deal(ContractionAxis::columns, width, {tile}, /*unit=*/1, panels);
   dealt = nodes.deal(ContractionAxis::rows, nodes.constant(share ? kernel.getRows() : mostRows), {dealt}, getRowUnit(),
@@ -211,7 +245,7 @@ LogicalResult ContractionTree::verifyDotProducts(ContractionForm &form, std::str
   if (depthUnit != group)
     return refuse("dot products are summed in groups of " + Twine(group) + " steps, not in blocks of whole units of " +
                   Twine(depthUnit));
-  if (multiply.getWordSteps() > 1 || multiply.getStreamedRows() > 0 || multiply.getStripDepth() > 0)
+  if (multiply.getWordSteps() > 1 || streamedRows > 0 || stripDepth > 0)
     return refuse("dot products have words of their own, packed columns, and no strips");
   if (columns && packsRuns == isSplit)
     return refuse(isSplit ? "columns that are split are packed panel by panel"
@@ -240,9 +274,9 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
                           : "columns that are not stored in panels are not packed");
   if (multiply.getWordSteps() > 1 && !form.multipliesPairs())
     return refuse("products of pairs need factors that fit 16 bits");
-  if (multiply.getStreamedRows() > 0 && !form.getStreamedInput())
+  if (streamedRows > 0 && !form.getStreamedInput())
     return refuse("columns that are read in place are packed or converted");
-  if (form.slices > 1 && multiply.getStripDepth() > 0)
+  if (form.slices > 1 && stripDepth > 0)
     return refuse("strips have panels that are neighbours, but what follows reads slices of columns together");
   if (form.slices > 1 && !form.mayHaveSlices(form.slices, kernel.getWidth()))
     return refuse("what follows reads " + Twine(form.slices) + " slices of columns together, which are no whole panels of " +
@@ -258,5 +292,6 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
 bool ContractionTree::sharesCode(const ContractionTree &other) const {
   return kernel == other.kernel && dotProducts == other.dotProducts && depthUnit == other.depthUnit &&
          columns == other.columns && keepsWhole == other.keepsWhole && multiply == other.multiply &&
+         streamedRows == other.streamedRows && stripPanels == other.stripPanels && stripDepth == other.stripDepth &&
          evaluate == other.evaluate;
 }

@@ -15,7 +15,8 @@ struct ContractionAxis {
 ///   blocks of single outer points, if there are any; of rows, a share or so many; and of panels of columns: all dealt
 ///     blocks of steps: packed rows, and blocks of panels: packed columns unless they are stored so, the product, and
 ///     what is evaluated of its sums unless they are the result.
-/// The panels of columns that are together may be packed before the blocks of them instead.
+/// The panels of columns that are together may be packed before the blocks of them instead. Blocks of panels may stand
+/// within those of strips, with what is evaluated behind them: several panels' columns, of some rows.
 struct ContractionTree {
   explicit ContractionTree(mlir::Attribute kernel);
 
@@ -37,6 +38,9 @@ struct ContractionTree {
   bool packsRuns = false, keepsWhole = false;
   /// Most elements of packed rows and columns that stay for later tiles; 0: none do.
   int64_t keptRows = 0, keptColumns = 0;
+  /// Rows that read columns in place at most. The panels of a strip, and the most steps of runs in strips; 0: there are
+  /// none.
+  int64_t streamedRows = 0, stripPanels = 1, stripDepth = 0;
   MultiplyAttr multiply;
   /// Null if the product is written to the result.
   EvaluateAttr evaluate;

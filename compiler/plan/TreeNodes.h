@@ -15,21 +15,20 @@ public:
   mlir::ArrayAttr body(llvm::ArrayRef<mlir::Attribute> nodes) { return builder.getArrayAttr(nodes); }
   BlocksAttr deal(unsigned axis, sym::Expr step, llvm::ArrayRef<mlir::Attribute> nodes, int64_t unit = 1,
                   int64_t together = 1, ShareAttr share = {}) {
-    return BlocksAttr::get(builder.getContext(), axis, step, unit, /*dealt=*/true, together, share, body(nodes),
-                           /*maskedBy=*/-1);
+    return BlocksAttr::get(builder.getContext(), axis, step, unit, /*dealt=*/true, together, share, /*mostDepth=*/0,
+                           body(nodes), /*maskedBy=*/-1);
   }
   BlocksAttr divide(unsigned axis, sym::Expr step, llvm::ArrayRef<mlir::Attribute> nodes, int64_t unit = 1,
-                    int64_t maskedBy = -1) {
+                    int64_t maskedBy = -1, int64_t mostDepth = 0) {
     return BlocksAttr::get(builder.getContext(), axis, step, unit, /*dealt=*/false, /*together=*/1, ShareAttr(),
-                           body(nodes), maskedBy);
+                           mostDepth, body(nodes), maskedBy);
   }
-  PackedAttr pack(int64_t compute, int64_t input, int64_t kept = 0, int64_t most = 0, bool whole = false) {
-    return PackedAttr::get(builder.getContext(), compute, input, kept, most, whole);
+  PackedAttr pack(int64_t compute, int64_t input, int64_t kept = 0, int64_t most = 0, bool whole = false,
+                  int64_t inPlace = 0) {
+    return PackedAttr::get(builder.getContext(), compute, input, kept, most, whole, inPlace);
   }
-  /// Without words, columns in place, and strips.
-  MultiplyAttr multiply(int64_t compute, unsigned columns) {
-    return MultiplyAttr::get(builder.getContext(), compute, columns, /*wordSteps=*/1, /*streamedRows=*/0,
-                             /*stripPanels=*/1, /*stripDepth=*/0);
+  MultiplyAttr multiply(int64_t compute, unsigned columns, int64_t wordSteps = 1) {
+    return MultiplyAttr::get(builder.getContext(), compute, columns, wordSteps);
   }
   EvaluateAttr evaluate(llvm::ArrayRef<int64_t> computes, unsigned lanes, unsigned along, int64_t ahead = 0) {
     return EvaluateAttr::get(builder.getContext(), computes, lanes, along, ahead);

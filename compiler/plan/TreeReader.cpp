@@ -103,8 +103,8 @@ LogicalResult TreeReader::readBody(ArrayAttr body, Leaf &above, bool mayDeal) {
       for (int64_t number : evaluate.getComputes())
         if (failed(add(number)))
           return failure();
-    } else if (!isa<PackedAttr>(node)) {
-      return refuse("a tree has no such nodes");
+    } else if (auto packed = dyn_cast<PackedAttr>(node); !packed || packed.getInPlace()) {
+      return refuse(packed ? "columns in place are those of a single contraction" : "a tree has no such nodes");
     }
     leaves.push_back(above);
   }
@@ -118,8 +118,8 @@ LogicalResult TreeReader::readBlocks(BlocksAttr blocks, Leaf &above, bool mayDea
   bool isDealtTwice = llvm::any_of(form.dealt, [&](BlocksAttr each) { return each.getAxis() == axis; });
   if (!(blocks.getDealt() ? mayDeal && !isDealtTwice : form.blocks.try_emplace(axis, blocks).second))
     return refuse("axis " + Twine(axis) + " is divided into blocks twice, or dealt within others");
-  if (blocks.getShare() || blocks.getTogether() > 1)
-    return refuse("a share of rows, and tiles together, are those of a single contraction");
+  if (blocks.getShare() || blocks.getTogether() > 1 || blocks.getMostDepth())
+    return refuse("a share of rows, tiles together, and strips are those of a single contraction");
   if (blocks.getDealt()) {
     form.dealt.push_back(blocks);
     form.tiles = form.tiles * Expr::ceilDiv(form.axes.getExtent(axis), blocks.getStep());
@@ -376,8 +376,8 @@ LogicalResult TreeReader::readTransposed(PackedAttr node, EvaluateAttr evaluate,
 
 LogicalResult TreeReader::readMultiply(const Leaf &leaf) {
   auto node = cast<MultiplyAttr>(leaf.node);
-  if (node.getWordSteps() > 1 || node.getStreamedRows() || node.getStripDepth())
-    return refuse("words of several steps, and columns in place, are those of a single contraction");
+  if (node.getWordSteps() > 1)
+    return refuse("words of several steps are those of a single contraction");
   ComputeOp compute = form.computes[node.getCompute()];
   std::optional<ContractionForm> contraction = ContractionForm::getOfMatrices(compute);
   ArrayRef<unsigned> axes = form.axes.of(compute);

@@ -221,15 +221,15 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     }
     if (llvm::any_of(tilings, llvm::IsaPred<tile::RowsTilingAttr>))
       count("inner_products");
-    auto anyMultiplies = [&](llvm::function_ref<bool(tile::MultiplyAttr)> how) {
+    auto anyHas = [&](int64_t tile::ContractionTree::*number) {
       return llvm::any_of(tilings, [&](Attribute each) {
         std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);
-        return contraction && how(contraction->multiply);
+        return contraction && (*contraction).*number > 0;
       });
     };
-    if (anyMultiplies([](tile::MultiplyAttr multiply) { return multiply.getStreamedRows() > 0; }))
+    if (anyHas(&tile::ContractionTree::streamedRows))
       count("streamed_columns");
-    if (anyMultiplies([](tile::MultiplyAttr multiply) { return multiply.getStripDepth() > 0; }))
+    if (anyHas(&tile::ContractionTree::stripDepth))
       count("strips");
     if (splitProducts && !runsOfStage)
       if (std::optional<Attribute> split =

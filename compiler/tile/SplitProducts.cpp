@@ -51,8 +51,7 @@ static TreeTilingAttr getSplitTiling(ContractionForm &form, const DotProductFact
   MLIRContext *context = form.compute.getContext();
   auto kernel = DotProductKernelAttr::get(context, DotProductUnit::tiles, groups, factors.parts);
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
-  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, /*wordSteps=*/1,
-                                    /*streamedRows=*/0, /*stripPanels=*/1, /*stripDepth=*/0);
+  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, /*wordSteps=*/1);
   tree.mostRows = rows;
   tree.panels = rows / unit;
   tree.depth = depth;

@@ -191,9 +191,10 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   SmallVector<ContractionProblem> problems = getContractionProblems(form, kernel, wordSteps, runs, inner);
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
   Strips strips = allowed.strips ? getStrips(form, kernel, wordSteps, rates) : Strips();
-  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, wordSteps,
-                                    allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0, strips.panels,
-                                    strips.depth);
+  tree.streamedRows = allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0;
+  tree.stripPanels = strips.panels;
+  tree.stripDepth = strips.depth;
+  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, wordSteps);
   auto getTiling = [&](const ContractionChoice &choice) -> Attribute {
     if (choice.isInner)
       return inner->getTiling(form, device);
@@ -256,8 +257,7 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescript
   MLIRContext *context = form.compute.getContext();
   auto kernel = DotProductKernelAttr::get(context, usedUnit, groups, factors.parts);
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
-  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, /*wordSteps=*/1,
-                                    /*streamedRows=*/0, /*stripPanels=*/1, /*stripDepth=*/0);
+  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, /*wordSteps=*/1);
   tree.mostRows = rows;
   tree.panels = 8;
   tree.depth = depth;

@@ -102,8 +102,7 @@ public:
     tree.columns = 1;
     tree.keptRows = shares.keptRows;
     tree.keptColumns = shares.keptColumns;
-    tree.multiply = MultiplyAttr::get(&context, /*compute=*/0, ContractionAxis::columns, /*word_steps=*/1,
-                                      /*streamed_rows=*/0, /*strip_panels=*/1, /*strip_depth=*/0);
+    tree.multiply = MultiplyAttr::get(&context, /*compute=*/0, ContractionAxis::columns, /*word_steps=*/1);
     // What is built is read again as it was.
     tree = *ContractionTree::get(tree.build());
     EXPECT_EQ(ContractionShares::get(tree), shares);

@@ -7,9 +7,9 @@
 
 // Contiguous columns: up to a block of rows reads them in place.
 // CHECK-LABEL: tile.program @contiguous
-// CHECK-SAME: streamed_rows = 14
+// CHECK-SAME: in_place = 14
 // OFF-LABEL: tile.program @contiguous
-// OFF-NOT: streamed_rows
+// OFF-NOT: in_place
 // CODE-LABEL: func.func @contiguous
 // CODE: call @freestone_update_f32
 // CODE: call @freestone_stream_f32
@@ -31,7 +31,7 @@ tile.program @contiguous symbols [s0, s1, s2](%a: !a, %b: !b) -> (!y) {
 
 // Columns that are not contiguous, and more rows than a block has, are packed.
 // CHECK-LABEL: tile.program @transposed
-// CHECK-NOT: streamed_rows
+// CHECK-NOT: in_place
 // CODE-LABEL: func.func @transposed
 // CODE-NOT: call @freestone_stream
 tile.program @transposed symbols [s0, s1, s2](%a: !a, %b: !t) -> (!y) {
@@ -46,7 +46,7 @@ tile.program @transposed symbols [s0, s1, s2](%a: !a, %b: !t) -> (!y) {
 }
 
 // CHECK-LABEL: tile.program @many_rows
-// CHECK-NOT: streamed_rows
+// CHECK-NOT: in_place
 !a64 = !graph.tensor<[64, s2], f32>
 !y64 = !graph.tensor<[64, s1], f32>
 tile.program @many_rows symbols [s1, s2](%a: !a64, %b: !b) -> (!y64) {

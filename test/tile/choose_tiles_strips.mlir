@@ -3,13 +3,15 @@
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 strips=false" | FileCheck %s --check-prefix=OFF
 
 // CHECK: strips = 1 : i64
-// OFF-NOT: strip
+// OFF-NOT: {{strips|most_depth}}
 
 // Results whose columns are neighbours in memory.
 // CHECK-LABEL: tile.program @wide
-// CHECK-SAME: strip_panels = 8, strip_depth = 128
+// CHECK-SAME: #tile.blocks<axis = 2, step = 256, dealt = false, most_depth = 128, body = [
+// CHECK-SAME: #tile.blocks<axis = 1, step = 14, dealt = false, body = [#tile.blocks<axis = 2, step = 32, dealt = false
 // AVX2-LABEL: tile.program @wide
-// AVX2-SAME: strip_panels = 16, strip_depth = 128
+// AVX2-SAME: #tile.blocks<axis = 2, step = 256, dealt = false, most_depth = 128, body = [
+// AVX2-SAME: #tile.blocks<axis = 1, step = 6, dealt = false, body = [#tile.blocks<axis = 2, step = 16, dealt = false
 !a = !graph.tensor<[s0, s2], f32>
 !b = !graph.tensor<[s2, s1], f32>
 !y = !graph.tensor<[s0, s1], f32>
@@ -26,7 +28,7 @@ tile.program @wide symbols [s0, s1, s2](%a: !a, %b: !b) -> (!y) {
 
 // Many steps of k, a single panel of columns, and a single block of rows.
 // CHECK-LABEL: tile.program @deep
-// CHECK-NOT: strip_
+// CHECK-NOT: most_depth
 !a512 = !graph.tensor<[s0, 512], f32>
 !b512 = !graph.tensor<[512, s1], f32>
 tile.program @deep symbols [s0, s1](%a: !a512, %b: !b512) -> (!y) {
@@ -41,7 +43,7 @@ tile.program @deep symbols [s0, s1](%a: !a512, %b: !b512) -> (!y) {
 }
 
 // CHECK-LABEL: tile.program @narrow
-// CHECK-NOT: strip_
+// CHECK-NOT: most_depth
 !b32 = !graph.tensor<[s2, 32], f32>
 !y32 = !graph.tensor<[s0, 32], f32>
 tile.program @narrow symbols [s0, s2](%a: !a, %b: !b32) -> (!y32) {
@@ -56,7 +58,7 @@ tile.program @narrow symbols [s0, s2](%a: !a, %b: !b32) -> (!y32) {
 }
 
 // CHECK-LABEL: tile.program @low
-// CHECK-NOT: strip_
+// CHECK-NOT: most_depth
 !a14 = !graph.tensor<[14, s2], f32>
 !y14 = !graph.tensor<[14, s1], f32>
 tile.program @low symbols [s1, s2](%a: !a14, %b: !b) -> (!y14) {

@@ -9,7 +9,7 @@
 // RUN: not freestone-opt %s --tile-replace-tilings=tilings=%t/none 2>&1 | FileCheck %s --check-prefix=FILE
 // NAME: there is no program 'nothing' to tile
 // TEXT: can't be tiled as '#tile.map<rows = 2', which is no attribute
-// FORM: can't be computed by its tree of tiles: a share of rows, and tiles together, are those of a single contraction
+// FORM: can't be computed by its tree of tiles: a share of rows, tiles together, and strips are those of a single contraction
 // FILE: can't read the tilings of
 
 // Programs that the file does not name keep their plans.

@@ -112,22 +112,51 @@ Value ContractionEmitter::getEndOfNew() {
 /// Blocks of steps have one size in all tiles.
 TreeWalker::Division ContractionEmitter::divide(tile::BlocksAttr) { return {depthBlocks, depthStep}; }
 
-/// Blocks of columns are panels: each by itself, with all nodes, or those of a strip before what is evaluated of them.
+/// Blocks of columns are panels, of a strip or each by itself, or strips; those of rows, the pieces of a strip.
 void ContractionEmitter::emitBlocks(tile::BlocksAttr blocks) {
-  if (blocks.getAxis() != ContractionAxis::columns)
-    return TreeWalker::emitBlocks(blocks);
+  if (blocks.getAxis() == ContractionAxis::steps)
+    TreeWalker::emitBlocks(blocks);
+  else if (blocks.getAxis() == ContractionAxis::rows)
+    forRows(blocks);
+  else if (piece)
+    forPanels(*piece, [&](Value place) { walkPanel(blocks.getBody().getValue(), place); });
+  else
+    multiplyRun([&] { forColumns(blocks); });
+}
+
+/// Panels for all rows, or strips, which are the same in runs that do not go by strips.
+void ContractionEmitter::forColumns(tile::BlocksAttr blocks) {
   ArrayRef<Attribute> nodes = blocks.getBody().getValue();
-  auto ofPanel = nodes.take_until([](Attribute node) { return isa<tile::EvaluateAttr>(node); });
-  multiplyRun([&] {
-    forPieces([&](const Piece &piece) {
-      forPanels(piece, [&](Value place) {
-        panel = getPanel(piece, place);
-        walk(ofPanel);
-      });
-      walk(nodes.drop_front(ofPanel.size()));
-      panel.reset();
-    });
+  Value columns = emission.getConstant(width);
+  bool areStrips = blocks.getMostDepth() > 0;
+  if (areStrips)
+    columns = select(goesByStrips, emission.getSize(blocks.getStep()), columns);
+  emission.forRange(firstPlace, lastPlace, columns, [&](Value first) {
+    Value last = emission.add(first, columns);
+    setPiece(emission.getConstant(0), rows.count, first, areStrips ? emission.minimum(last, lastPlace) : last);
+    areStrips ? walk(nodes) : walkPanel(nodes, first);
+    piece.reset();
   });
+}
+
+/// The pieces of a strip.
+void ContractionEmitter::forRows(tile::BlocksAttr blocks) {
+  Value height = select(goesByStrips, stripRows, emission.maximum(emission.getConstant(1), rows.count));
+  Value first = piece->firstPlace, last = piece->lastPlace;
+  emission.forRange(emission.getConstant(0), rows.count, height, [&](Value row) {
+    setPiece(row, emission.minimum(height, emission.subtract(rows.count, row)), first, last);
+    walk(blocks.getBody().getValue());
+  });
+}
+
+void ContractionEmitter::walkPanel(ArrayRef<Attribute> nodes, Value place) {
+  panel = getPanel(*piece, place);
+  walk(nodes);
+  panel.reset();
+}
+
+void ContractionEmitter::setPiece(Value row, Value rowCount, Value first, Value last) {
+  piece = Piece{row, rowCount, first, last, tiles.keepsSums ? getSums(first) : Value()};
 }
 
 /// Of a panel, what is packed is copied where the product asks for it: few rows read it in place.
@@ -144,38 +173,18 @@ void ContractionEmitter::emitPacked(tile::PackedAttr node, unsigned) {
 }
 
 void ContractionEmitter::emitMultiply(tile::MultiplyAttr) {
-  multiplyPanel(*panel, panel->piece.sums ? getSums(panel->piece, panel->place) : Value());
+  multiplyPanel(*panel, piece->sums ? getSums(*piece, panel->place) : Value());
 }
 
 /// Behind the last block of k, the epilogue of a piece; of slices, that of all tiles, behind the last panel of the run.
 void ContractionEmitter::emitEvaluate(tile::EvaluateAttr) {
-  Piece piece = panel->piece;
   emitInLastBlock([&] {
     if (tiles.slices == 1)
-      return emitPieceEpilogue(piece);
-    emitIf(compare(arith::CmpIPredicate::eq, piece.lastPlace, lastPlace), [&] {
+      return emitPieceEpilogue(*piece);
+    emitIf(compare(arith::CmpIPredicate::eq, piece->lastPlace, lastPlace), [&] {
       emission.forRange(firstPlace, lastPlace, tiles.getTileWidth(), [&](Value place) {
-        emitPieceEpilogue({piece.firstRow, piece.rowCount, place, {}, getSums(place)});
+        emitPieceEpilogue({piece->firstRow, piece->rowCount, place, {}, getSums(place)});
       });
-    });
-  });
-}
-
-/// Panel by panel for all rows, or strip by strip: some rows for several panels.
-void ContractionEmitter::forPieces(llvm::function_ref<void(const Piece &piece)> body) {
-  Value zero = emission.getConstant(0), size = emission.getConstant(width);
-  auto getPiece = [&](Value row, Value rowCount, Value first, Value last) {
-    return Piece{row, rowCount, first, last, tiles.keepsSums ? getSums(first) : Value()};
-  };
-  if (!goesByStrips)
-    return emission.forRange(firstPlace, lastPlace, width,
-                             [&](Value place) { body(getPiece(zero, rows.count, place, emission.add(place, size))); });
-  Value columns = select(goesByStrips, emission.getConstant(tiles.stripPanels * width), size);
-  Value height = select(goesByStrips, stripRows, emission.maximum(emission.getConstant(1), rows.count));
-  emission.forRange(firstPlace, lastPlace, columns, [&](Value first) {
-    Value last = emission.minimum(emission.add(first, columns), lastPlace);
-    emission.forRange(zero, rows.count, height, [&](Value row) {
-      body(getPiece(row, emission.minimum(height, emission.subtract(rows.count, row)), first, last));
     });
   });
 }

@@ -116,7 +116,10 @@ private:
   void emitEvaluate(tile::EvaluateAttr node) override;
   std::function<mlir::Value()> copyRun();
   mlir::Value copyPanel();
-  void forPieces(llvm::function_ref<void(const Piece &piece)> body);
+  void forColumns(tile::BlocksAttr blocks);
+  void forRows(tile::BlocksAttr blocks);
+  void walkPanel(mlir::ArrayRef<mlir::Attribute> nodes, mlir::Value place);
+  void setPiece(mlir::Value row, mlir::Value rowCount, mlir::Value first, mlir::Value last);
   void forPanels(const Piece &piece, llvm::function_ref<void(mlir::Value place)> body);
   Panel getPanel(const Piece &piece, mlir::Value place);
   mlir::Value getKeptStart(mlir::Value place, mlir::Value block);
@@ -129,7 +132,8 @@ private:
   mlir::Value getEndOfNew();
 
   AxisRanges ranges;
-  /// The current panel, or the last one of the current piece; nothing outside of pieces.
+  /// The current piece, and its current panel; nothing outside of them.
+  std::optional<Piece> piece;
   std::optional<Panel> panel;
   /// The tiles of columns that stay packed together, all if none do, and those of all of their row blocks.
   mlir::Value columnTilesOfGroup, tilesOfGroup;

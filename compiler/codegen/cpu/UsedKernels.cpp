@@ -25,7 +25,7 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
     return addDotProducts(program, contraction->dotProducts);
   if (contraction) {
     addKernel(contraction->kernel, getKernelKind(contraction->multiply.getWordSteps()));
-    if (contraction->multiply.getStreamedRows() > 0)
+    if (contraction->streamedRows > 0)
       for (KernelKind kind : {KernelKind::stream, KernelKind::update})
         addKernel(contraction->kernel, kind);
   }

@@ -173,13 +173,16 @@ LogicalResult ShareAttr::verify(EmitError emitError, int64_t elements, int64_t m
 }
 
 LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr step, int64_t unit, bool dealt,
-                                 int64_t together, ShareAttr share, ArrayAttr, int64_t) {
+                                 int64_t together, ShareAttr share, int64_t mostDepth, ArrayAttr, int64_t) {
   if (failed(verifySize(emitError, "axis", axis, 0)) || failed(verifySize(emitError, "step", step)) ||
-      failed(verifySize(emitError, "unit", unit)) || failed(verifySize(emitError, "together", together)))
+      failed(verifySize(emitError, "unit", unit)) || failed(verifySize(emitError, "together", together)) ||
+      failed(verifySize(emitError, "most_depth", mostDepth, 0)))
     return failure();
   std::optional<int64_t> known = step.asConstant();
   if (known && failed(verifyMultiple(emitError, "step", *known, unit, "of a unit")))
     return failure();
+  if (dealt && mostDepth)
+    return emitError() << "strips are blocks within a tile, not dealt";
   if (!dealt && (together > 1 || share))
     return emitError() << "tiles that are together, or a share for all sizes, are of blocks that are dealt";
   if (share && !known)
@@ -188,25 +191,22 @@ LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr st
 }
 
 LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input, int64_t kept, int64_t most,
-                                 bool whole) {
+                                 bool whole, int64_t inPlace) {
   if (most && !kept)
     return emitError() << "a copy of at most " << most << " elements is kept for no tiles";
   if (whole && !most)
     return emitError() << "a copy is kept whole up to a number of elements";
   return success(
       succeeded(verifySize(emitError, "compute", compute, 0)) && succeeded(verifySize(emitError, "input", input, 0)) &&
-      succeeded(verifySize(emitError, "kept", kept, 0)) && succeeded(verifySize(emitError, "most", most, 0)));
+      succeeded(verifySize(emitError, "kept", kept, 0)) && succeeded(verifySize(emitError, "most", most, 0)) &&
+      succeeded(verifySize(emitError, "in_place", inPlace, 0)));
 }
 
-LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns, int64_t wordSteps,
-                                   int64_t streamedRows, int64_t stripPanels, int64_t stripDepth) {
+LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns, int64_t wordSteps) {
   if (wordSteps != 1 && wordSteps != 2)
     return emitError() << "a word has 1 or 2 steps of k, not " << wordSteps;
   return success(succeeded(verifySize(emitError, "compute", compute, 0)) &&
-                 succeeded(verifySize(emitError, "columns", columns, 0)) &&
-                 succeeded(verifySize(emitError, "streamed_rows", streamedRows, 0)) &&
-                 succeeded(verifySize(emitError, "strip_panels", stripPanels)) &&
-                 succeeded(verifySize(emitError, "strip_depth", stripDepth, 0)));
+                 succeeded(verifySize(emitError, "columns", columns, 0)));
 }
 
 LogicalResult EvaluateAttr::verify(EmitError emitError, ArrayRef<int64_t> computes, int64_t lanes, int64_t along,

@@ -85,14 +85,18 @@ def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
     Blocks of one range that are not dealt, or of several units, have about equal sizes, whole multiples of `unit`. Blocks in which the positions mask all
     values of compute `masked_by` are left out: of a maximum, except within the first block of the axis that it reduces; or
     of a map that is 0 there.
+
+    Blocks of columns with `most_depth` are those of strips, which have blocks of the micro-kernel's rows within, and
+    panels within these: what a strip writes is wide pieces of few rows of memory. So go runs with one block of at most so
+    many steps, and more rows than read columns in place; others have one panel and all rows instead.
     ```mlir
     #tile.blocks<axis = 2, step = 32, dealt = true, body = [#tile.multiply<compute = 0, columns = 2>]>
     ```
   }];
   let parameters = (ins "int64_t":$axis, "::freestone::sym::Expr":$step, DefaultValuedParameter<"int64_t", "1">:$unit,
                         "bool":$dealt, DefaultValuedParameter<"int64_t", "1">:$together,
-                        OptionalParameter<"ShareAttr">:$share, "::mlir::ArrayAttr":$body,
-                        DefaultValuedParameter<"int64_t", "-1">:$masked_by);
+                        OptionalParameter<"ShareAttr">:$share, DefaultValuedParameter<"int64_t", "0">:$most_depth,
+                        "::mlir::ArrayAttr":$body, DefaultValuedParameter<"int64_t", "-1">:$masked_by);
 }
 
 def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
@@ -106,11 +110,13 @@ def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
     them, or none.
 
     Of a single contraction, columns that stand within blocks of columns are packed panel by panel, right before these are
-    multiplied; those that stand before them, all panels of the tiles that are together.
+    multiplied; those that stand before them, all panels of the tiles that are together. Where there are at most `in_place`
+    rows in all, too few to repay packing, whole panels of contiguous columns are read in place.
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$input, DefaultValuedParameter<"int64_t", "0">:$kept,
                         DefaultValuedParameter<"int64_t", "0">:$most,
-                        DefaultValuedParameter<"bool", "false">:$whole);
+                        DefaultValuedParameter<"bool", "false">:$whole,
+                        DefaultValuedParameter<"int64_t", "0">:$in_place);
 }
 
 def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
@@ -120,14 +126,9 @@ def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
     reduced axis are added up, in the program's result where nothing evaluates them.
 
     With `word_steps = 2`, packed words have two steps of k each, for pair products of integers; a step of the micro-kernel
-    and of blocks is then a word. Up to `streamed_rows` rows in all read columns in place, from contiguous ones: too few to
-    repay packing. Tiles of one block of at most `strip_depth` steps are computed strip by strip, as many rows as a block of
-    the kernel has, for `strip_panels` panels: what such a strip writes is wide pieces of few rows of memory.
+    and of blocks is then a word.
   }];
-  let parameters = (ins "int64_t":$compute, "int64_t":$columns, DefaultValuedParameter<"int64_t", "1">:$word_steps,
-                        DefaultValuedParameter<"int64_t", "0">:$streamed_rows,
-                        DefaultValuedParameter<"int64_t", "1">:$strip_panels,
-                        DefaultValuedParameter<"int64_t", "0">:$strip_depth);
+  let parameters = (ins "int64_t":$compute, "int64_t":$columns, DefaultValuedParameter<"int64_t", "1">:$word_steps);
 }
 
 def Tile_EvaluateAttr : Tile_TreeNode<"Evaluate", "evaluate"> {
