@@ -47,6 +47,8 @@ struct DeviceDescription {
   unsigned vectorRegisters = 16;
   /// Whether an instruction rounds vectors of f32 to bf16 (denormals to zero).
   bool roundsToBF16 = false;
+  /// Whether an instruction takes each byte of a vector from any place of two others (`vpermi2b`).
+  bool permutesBytes = false;
   /// For pairs of bf16, summed in f32, and quads of 8-bit integers, summed in i32; `none` where micro-kernels are
   /// faster.
   WordUnit pairUnit = WordUnit::none, quadUnit = WordUnit::none;

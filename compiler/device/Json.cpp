@@ -99,8 +99,10 @@ static bool fromJSON(const json::Value &value, DeviceDescription &device, json::
       !mapper.mapOptional("tile_instructions", device.tileInstructions) || !mapper.mapOptional("units", device.units) ||
       !mapper.map("memory_levels", device.memoryLevels) || !mapper.map("vector_bytes", device.vectorBytes) ||
       !mapper.map("vector_registers", device.vectorRegisters) ||
-      !mapper.mapOptional("rounds_to_bf16", device.roundsToBF16) || !mapper.mapOptional("pair_unit", device.pairUnit) ||
-      !mapper.mapOptional("quad_unit", device.quadUnit) || !mapper.mapOptional("rates", device.rates))
+      !mapper.mapOptional("rounds_to_bf16", device.roundsToBF16) ||
+      !mapper.mapOptional("permutes_bytes", device.permutesBytes) ||
+      !mapper.mapOptional("pair_unit", device.pairUnit) || !mapper.mapOptional("quad_unit", device.quadUnit) ||
+      !mapper.mapOptional("rates", device.rates))
     return false;
   if (device.units == 0 || device.units > 1 << 20)
     path.field("units").report("there is at least one, and at most 2^20");
@@ -130,6 +132,7 @@ std::string DeviceDescription::toJson() const {
                       {"vector_bytes", vectorBytes},
                       {"vector_registers", vectorRegisters},
                       {"rounds_to_bf16", roundsToBF16},
+                      {"permutes_bytes", permutesBytes},
                       {"pair_unit", pairUnit},
                       {"quad_unit", quadUnit},
                       {"rates", rates}};

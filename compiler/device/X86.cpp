@@ -63,6 +63,7 @@ llvm::Error freestone::describeProcessor(const runtime::Processor &processor, De
   device.vectorBytes = isWide ? 64 : 32;
   device.vectorRegisters = isWide ? 32 : 16;
   device.roundsToBF16 = isWide && processor.has("avx512bf16");
+  device.permutesBytes = isWide && processor.has("avx512vbmi");
   device.pairUnit = isWide ? choosePairUnit(processor, device.cpu) : WordUnit::none;
   device.quadUnit = isWide ? chooseQuadUnit(processor) : WordUnit::none;
   return llvm::Error::success();
@@ -82,6 +83,7 @@ llvm::Error freestone::requireInstructions(const DeviceDescription &device) {
       {"vector_bytes", true, {"avx2", "fma", "f16c"}},
       {"vector_bytes, vector_registers", isWide, {"avx512f", "avx512bw", "avx512dq", "avx512vl"}},
       {"rounds_to_bf16", device.roundsToBF16, {"avx512bf16"}},
+      {"permutes_bytes", device.permutesBytes, {"avx512vbmi", "avx512bw"}},
       {"pair_unit", device.pairUnit == WordUnit::vectors, {"avx512bf16", "avx512vl"}},
       {"pair_unit", device.pairUnit == WordUnit::tiles, {"amx-tile", "amx-bf16", "avx512bw", "avx512vl"}},
       {"quad_unit", device.quadUnit == WordUnit::vectors, {"avx512vnni", "avx512vl"}},

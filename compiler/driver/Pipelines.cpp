@@ -82,6 +82,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));
   functions.addPass(tile::createInlineProducers({switches.inlineProducers, switches.fusePools, switches.factorSums}));
+  functions.addPass(tile::createTabulateMaps({switches.tabulateMaps, options.target}));
   functions.addPass(tile::createRoundProducts({switches.roundProducts}));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createFuse(fusion));

@@ -13,6 +13,7 @@ struct Switches {
   bool reassociate = true;
   bool inlineProducers = true;
   bool factorSums = true;
+  bool tabulateMaps = true;
   bool roundProducts = true;
   bool fuseEpilogues = true;
   bool sliceEpilogues = true;
@@ -97,7 +98,7 @@ struct Switches {
           switches.elideWaits = switches.overlapIterations = switches.doubleBuffer = switches.overwriteOperands =
           switches.selectBranches = switches.integerProducts = switches.scanProducts = switches.blockOrders =
           switches.keepScanValues = switches.fuseChains = switches.narrowWaits =
-          switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.roundProducts = switches.orderMaps =
+          switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.tabulateMaps = switches.roundProducts = switches.orderMaps =
           switches.orderProducts = switches.longRows = switches.keepOperands = false;
     return switches;
   }
@@ -122,6 +123,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "sums of a product's weighted elements are taken of the other product that these weights have made"},
     {"inline", &Switches::inlineProducers, "inlined", "computes that only map elements go into their consumers"},
     {"factor-sums", &Switches::factorSums, "factored_sums", "sums that differ by a factor are computed once"},
+    {"tabulated-maps", &Switches::tabulateMaps, "tabulated_maps",
+     "what takes several operations to make 8 bits of 8 other bits is looked up in a table"},
     {"rounded-products", &Switches::roundProducts, "rounded_products",
      "products by a reciprocal are rounded instead of quotients, where both give the same integers"},
     {"epilogues", &Switches::fuseEpilogues, "epilogues", "contractions carry what follows on their elements"},

@@ -237,6 +237,10 @@ FailureOr<ScalarBody::Step> ScalarBody::prepare(Operation &op, ArrayRef<Tensor> 
       frame.values[to] = frame.values[condition].integer ? frame.values[yes] : frame.values[no];
       return true;
     });
+  if (auto lookup = dyn_cast<tile::LookupOp>(op))
+    return unary(op, [table = lookup.getTable()](Scalar a) {
+      return Scalar{.integer = table[static_cast<uint8_t>(a.integer)]};
+    });
   if (auto check = dyn_cast<tile::CheckOp>(op))
     return Step([check, condition = placeOf(check.getCondition())](Frame &frame) mutable {
       if (frame.values[condition].integer)

@@ -8,7 +8,7 @@ using freestone::sym::Expr;
 
 namespace freestone::tile {
 
-static int64_t getCost(Operation &op) {
+int64_t getOperationCost(Operation &op) {
   if (isa<arith::ConstantOp, arith::IndexCastOp, IndexOp, SizeOp, YieldOp, CheckOp>(op))
     return 0;
   if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, math::SqrtOp>(
@@ -20,13 +20,15 @@ static int64_t getCost(Operation &op) {
     return 20;
   if (isa<RandomBitsOp>(op))
     return 60;
+  if (isa<LookupOp>(op))
+    return 6;
   return 1;
 }
 
 int64_t getBodyCost(ComputeOp op) {
   int64_t cost = 0;
   for (Operation &inner : *op.getBody())
-    cost += getCost(inner);
+    cost += getOperationCost(inner);
   return cost;
 }
 
@@ -40,9 +42,9 @@ int64_t getChainCost(ArrayRef<ComputeOp> computes) {
       int64_t before = 0;
       for (Value operand : op.getOperands())
         before = std::max(before, costs.lookup(operand));
-      longest = std::max(longest, before + getCost(op));
+      longest = std::max(longest, before + getOperationCost(op));
       for (Value result : op.getResults())
-        costs[result] = before + getCost(op);
+        costs[result] = before + getOperationCost(op);
     }
     OperandRange yielded = compute.getBody()->getTerminator()->getOperands();
     if (!compute.getNumReductions())

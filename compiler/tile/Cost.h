@@ -9,6 +9,8 @@ namespace freestone::tile {
 /// The cost of one evaluation of a body, in additions: functions of `math` and divisions count more, constants and
 /// positions nothing.
 int64_t getBodyCost(ComputeOp op);
+/// That of one of its operations.
+int64_t getOperationCost(mlir::Operation &op);
 
 /// The cost of the longest chain of dependent operations through the bodies of computes over the same points, in the
 /// same unit. Reductions are ends of chains.

@@ -269,6 +269,27 @@ def SplitReductions : TilePass<"tile-split-reductions", "::mlir::func::FuncOp"> 
                         "The device: host, x86-64-v3, x86-64-v4, or its description as JSON">];
 }
 
+def TabulateMaps : TilePass<"tile-tabulate-maps", "::mlir::func::FuncOp"> {
+  let summary = "looks functions of 8 bits up in tables";
+  let description = [{
+    Where operations of a body make 8 bits of nothing but 8 other bits and constants, as quantised activations do, all 256
+    results are computed at once, and one is looked up for each element: in four registers, where the device permutes their
+    bytes, else in sixteen parts of a table. Short chains of operations stay. Counts `tabulated_maps`.
+    ```mlir
+    %0 = arith.uitofp %x : i8 to f32
+    %1 = math.exp %0 : f32
+    …
+    %y = arith.fptoui %9 : f32 to i8
+    // →
+    %y = tile.lookup %x in [0, 0, 1, …] : i8
+    ```
+  }];
+  let options = [
+    Option<"enable", "enable", "bool", /*default=*/"true", "whether the pass does anything">,
+    Option<"target", "target", "std::string", "\"host\"", "The device: a description or a target">
+  ];
+}
+
 def RoundProducts : TilePass<"tile-round-products", "::mlir::func::FuncOp"> {
   let summary = "rounds products instead of quotients";
   let description = [{

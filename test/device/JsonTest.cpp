@@ -20,6 +20,7 @@ DeviceDescription imagine() {
   device.vectorBytes = 256;
   device.vectorRegisters = 64;
   device.roundsToBF16 = true;
+  device.permutesBytes = true;
   device.pairUnit = WordUnit::tiles;
   device.quadUnit = WordUnit::vectors;
   device.rates.levels = {2e12, 1.5e11};

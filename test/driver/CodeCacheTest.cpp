@@ -98,6 +98,7 @@ TEST(CodeCache, EveryPartOfTheDeviceCounts) {
       [](Keys &keys) { keys.device.memoryLevels[2].sharedBy *= 2; },
       [](Keys &keys) { keys.device.memoryLevels.pop_back(); },
       [](Keys &keys) { keys.device.roundsToBF16 = true; },
+      [](Keys &keys) { keys.device.permutesBytes = true; },
       [](Keys &keys) { keys.device.pairUnit = WordUnit::vectors; },
       [](Keys &keys) { keys.device.quadUnit = WordUnit::vectors; },
       [](Keys &keys) { keys.device.rates.levels = {1e11}; },

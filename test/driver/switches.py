@@ -55,8 +55,9 @@ OF_SMALL_PICTURES = {"skip-taps", "channel-vectors"}
 OF_NORMS = {"factor-sums", "order-maps", "order-products", "long-rows", "sum-blocks"}
 # test/codegen/integer_products.py and integer_convolutions.py test those of integers.
 OF_INTEGERS = {"pair-products", "integer-products"}
-# test/codegen/rounded_products.py tests that of integers that numbers are rounded to.
-OF_ROUNDING = {"rounded-products"}
+# test/codegen/rounded_products.py tests that of integers that numbers are rounded to, tabulated_maps.py that of functions
+# of 8 bits.
+OF_ROUNDING = {"rounded-products", "tabulated-maps"}
 # test/driver/scatters.py tests that of scatters.
 OF_SCATTERS = {"scatters-in-place"}
 # test/tile/choose_tiles_lanes.mlir tests that of elements narrower than those of these models.

@@ -39,7 +39,7 @@ struct ExpandConversions : PassWrapper<ExpandConversions, OperationPass<ModuleOp
 struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandOperations)
   explicit ExpandOperations(const DeviceDescription &device)
-      : roundsToBF16(device.roundsToBF16), vectorBytes(device.vectorBytes) {}
+      : roundsToBF16(device.roundsToBF16), permutesBytes(device.permutesBytes), vectorBytes(device.vectorBytes) {}
 
   StringRef getArgument() const override { return "codegen-expand-operations"; }
 
@@ -47,6 +47,7 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
     ignoreSignsOfZeros();
     RewritePatternSet patterns(&getContext());
     codegen::populateExpandMathPatterns(patterns, vectorBytes);
+    codegen::populateExpandLookupPatterns(patterns, vectorBytes, permutesBytes);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     if (!roundsToBF16)
       codegen::populateExpandBFloat16Patterns(patterns);
@@ -72,8 +73,8 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
     });
   }
 
-  /// Whether an instruction rounds vectors to bf16.
-  bool roundsToBF16;
+  /// Whether instructions round vectors to bf16, and permute bytes of two registers.
+  bool roundsToBF16, permutesBytes;
   unsigned vectorBytes;
 };
 

@@ -56,6 +56,12 @@ LogicalResult RandomBitsOp::verify() {
   return success();
 }
 
+LogicalResult LookupOp::verify() {
+  if (getTable().size() != numbers)
+    return emitOpError("needs a table of ") << numbers << " numbers, not of " << getTable().size();
+  return success();
+}
+
 LogicalResult GroupOp::verifyRegions() {
   for (Operation &op : getBody()->without_terminator())
     if (!isa<ComputeOp, OpaqueOp>(op))

@@ -8,6 +8,7 @@ include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
@@ -174,6 +175,22 @@ def Tile_RandomBitsOp : Tile_Op<"random_bits", [Pure]> {
   let results = (outs AnyTypeOf<[I32, I64]>:$bits);
   let assemblyFormat = "`[` $key `]` `at` $index attr-dict `:` type($bits)";
   let hasVerifier = 1;
+}
+
+def Tile_LookupOp : Tile_Op<"lookup", [Pure, SameOperandsAndResultType]> {
+  let summary = "the number of a table at the position that 8 bits, without a sign, stand for";
+  let description = [{
+    ```mlir
+    %y = tile.lookup %x in [7, 9, …] : i8     // 256 numbers
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[I8, VectorOfRankAndType<[1], [I8]>]>:$position, DenseI8ArrayAttr:$table);
+  let results = (outs AnyTypeOf<[I8, VectorOfRankAndType<[1], [I8]>]>:$number);
+  let assemblyFormat = "$position `in` $table attr-dict `:` type($number)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    static constexpr int64_t numbers = 256;
+  }];
 }
 
 def Tile_CheckOp : Tile_Op<"check", [MemoryEffects<[MemWrite]>]> {

@@ -15,6 +15,10 @@ void populateExpandMathPatterns(mlir::RewritePatternSet &patterns, unsigned vect
 /// bf16 and f16 are emulated in f32.
 void populateExpandConversionPatterns(mlir::RewritePatternSet &patterns);
 
+/// Rewrites lookups in tables of bytes, for vectors of up to `vectorBytes`, by an instruction that permutes the bytes
+/// of two registers where there is one.
+void populateExpandLookupPatterns(mlir::RewritePatternSet &patterns, unsigned vectorBytes, bool permutesBytes);
+
 /// Rewrites roundings of f32 to bf16, for devices without an instruction for it.
 void populateExpandBFloat16Patterns(mlir::RewritePatternSet &patterns);
 
