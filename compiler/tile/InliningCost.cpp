@@ -92,6 +92,12 @@ static bool keepsInnermost(ComputeOp copy) {
   return order && order->back() + 1 == order->size();
 }
 
+/// Whether a copy goes along memory as what it reads does, such as a slice.
+static bool copiesRuns(ComputeOp op) {
+  return isCopy(op) && op.getNumLoops() && !op.getInputType(0).getShape().empty() &&
+         getIndices(op, 0).back() == getLoopSymbol(op.getContext(), op.getNumLoops() - 1);
+}
+
 /// Whether a copy is a transposition that does not.
 static bool exchangesInnermost(ComputeOp copy) {
   std::optional<SmallVector<unsigned>> order = getOrder(copy);
@@ -135,9 +141,10 @@ static bool makesPieceOfRows(ComputeOp op, ComputeOp consumer, unsigned input) {
 bool InliningCost::isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer,
                                 bool settlesCopies) const {
   ComputeOp source = producer.op;
-  // Pictures with padding, of which images and channels were exchanged, as for the gradient of a convolution's weight.
+  // Pictures with padding, of which images and channels were exchanged, as for the gradient of a convolution's weight,
+  // or which are slices.
   if (consumer.getFill(input))
-    return keepsInnermost(source) ||
+    return keepsInnermost(source) || (isMap(consumer) && copiesRuns(source)) ||
            (isReadOnce(consumer, input, producer) && makesPieceOfRows(source, consumer, input));
   if (!source.getReads().empty() && (consumer.getNumReductions() || !source->hasOneUse()))
     return false;

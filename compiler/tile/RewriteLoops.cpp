@@ -123,6 +123,21 @@ static bool keepsOutside(ArrayRef<Expr> indices, ArrayRef<Expr> from, ArrayRef<E
   });
 }
 
+/// Whether the places where indices leave a copy are those where they leave what it reads: each dimension that they may
+/// leave is a whole one of that, as those of a picture are beside a slice of its channels.
+static bool keepsOutside(ArrayRef<Expr> indices, ComputeOp copy, const LoopSpace &space) {
+  if (!isCopy(copy) || copy.getFill(0))
+    return false;
+  SmallVector<Expr> places = getIndices(copy, 0);
+  ArrayRef<Expr> shape = copy.getInputType(0).getShape();
+  return llvm::all_of(llvm::enumerate(copy.getExtents()), [&](const auto &loop) {
+    Expr symbol = getLoopSymbol(copy.getContext(), loop.index());
+    return space.isInside(indices[loop.index()], loop.value()) ||
+           llvm::any_of(llvm::zip_equal(places, shape),
+                        [&](auto dim) { return std::get<0>(dim) == symbol && std::get<1>(dim) == loop.value(); });
+  });
+}
+
 static bool movesAlong(ArrayRef<Expr> indices, unsigned loop) {
   return llvm::any_of(indices, [&](Expr index) { return llvm::is_contained(getLoops(index), loop); });
 }
@@ -131,8 +146,7 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
                                     const ProducedTensor &producer, const sym::Bounds &sizes) {
   ComputeOp source = producer.op;
   TypedAttr fill = consumer.getFill(input);
-  bool isPiece = fill && !getOrder(source);
-  if (source.getNumReductions() || (isPiece && !isPieceOfRows(consumer, input)))
+  if (source.getNumReductions())
     return failure();
   LoopSpace space(consumer.getExtents(), sizes);
   SmallVector<Expr> indices = getIndices(consumer, input);
@@ -142,6 +156,9 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
       return failure();
     indices = space.reshape(indices, from, to);
   }
+  bool isPiece = fill && !keepsOutside(indices, source, space);
+  if (isPiece && !isPieceOfRows(consumer, input))
+    return failure();
 
   Location location = FusedLoc::get(builder.getContext(), {source.getLoc(), consumer.getLoc()});
   ComputeBuilder result = getBuilderOver(builder, location, consumer.getExtents(), consumer.getNumParallel());

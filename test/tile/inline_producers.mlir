@@ -403,3 +403,34 @@ func.func @short_pieces(%x: !graph.tensor<[n, 8], f32>, %y: !graph.tensor<[n, 8]
   %z = graph.concat %p, %y axis 1 : !graph.tensor<[n, 8], f32>, !graph.tensor<[n, 8], f32>
   return %z : !graph.tensor<[n, 16], f32>
 }
+
+// -----
+
+// Beside a slice of channels, a picture's border lies outside of what is read, too: no slice is stored. Of a slice of columns
+// it does not.
+// CHECK-DAG:     #[[CHANNEL:.*]] = affine_map<(d0, d1, d2) -> (d0, 2, d1 - 1, d2 + 1)>
+// CHECK-LABEL: func.func @padded_slices
+// CHECK-NOT:     tile.compute
+// CHECK:         tile.compute [n, 14, 14] {{.*}} ins(%arg0 : #[[CHANNEL]], %arg0 : {{.*}}) fill [0.000000e+00 : f32, 0.000000e+00 : f32]
+// CHECK-NOT:     tile.compute
+// CHECK-LABEL: func.func @cropped
+// CHECK-COUNT-2: tile.compute
+// OFF-LABEL:   func.func @padded_slices
+// OFF-COUNT-4:   tile.compute
+func.func @padded_slices(%x: !graph.tensor<[n, 4, 14, 14], f32>) -> !graph.tensor<[n, 14, 14], f32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> -> <[], f32>
+  %a = graph.slice %x starts [0, 2, 0, 0] sizes [n, 1, 14, 14] steps [1, 1, 1, 1] : <[n, 4, 14, 14], f32>
+  %b = graph.reshape %a : !graph.tensor<[n, 1, 14, 14], f32> -> !graph.tensor<[n, 14, 14], f32>
+  %p = graph.pad %b, %zero low [0, 1, -1] high [0, -1, 1] interior [0, 0, 0] : !graph.tensor<[n, 14, 14], f32>, !graph.tensor<[], f32>
+  %c = graph.slice %x starts [0, 1, 0, 0] sizes [n, 1, 14, 14] steps [1, 1, 1, 1] : <[n, 4, 14, 14], f32>
+  %d = graph.reshape %c : !graph.tensor<[n, 1, 14, 14], f32> -> !graph.tensor<[n, 14, 14], f32>
+  %q = graph.pad %d, %zero low [0, 0, 1] high [0, 0, -1] interior [0, 0, 0] : !graph.tensor<[n, 14, 14], f32>, !graph.tensor<[], f32>
+  %y = graph.binary add %p, %q : !graph.tensor<[n, 14, 14], f32>
+  return %y : !graph.tensor<[n, 14, 14], f32>
+}
+func.func @cropped(%x: !graph.tensor<[n, 14], f32>) -> !graph.tensor<[n, 12], f32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> -> <[], f32>
+  %a = graph.slice %x starts [0, 2] sizes [n, 10] steps [1, 1] : <[n, 14], f32>
+  %p = graph.pad %a, %zero low [0, 1] high [0, 1] interior [0, 0] : !graph.tensor<[n, 10], f32>, !graph.tensor<[], f32>
+  return %p : !graph.tensor<[n, 12], f32>
+}
