@@ -50,6 +50,8 @@ OpaqueOp LowerCumulate::lowerLines(graph::CumulateOp op, const Lines &lines, Pat
 
 OpaqueOp LowerCumulate::lowerBlocks(graph::CumulateOp op, const Lines &lines, PatternRewriter &rewriter) {
   constexpr int64_t blockLines = 512;
+  // Accumulators are loaded and stored once for as many, which are read as streams beside each other.
+  constexpr int64_t rowsTogether = 4;
   auto type = cast<graph::TensorType>(op.getOperand().getType());
   Type element = type.getElementType(), wide = getAccumulatorType(element);
   Expr room = Expr::constant(op.getContext(), blockLines), blocks = Expr::ceilDiv(lines.inner, room);
@@ -63,16 +65,25 @@ OpaqueOp LowerCumulate::lowerBlocks(graph::CumulateOp op, const Lines &lines, Pa
   Value begin = tile.add(tile.mul(outer, tile.mul(length, stride)), first);
   Value identity = arith::ConstantOp::create(tile.ir(), getIdentity(op.getKind(), wide));
   tile.loopInVectors(zero, width, [&](Value i) { tile.store(accumulators, i, identity); });
-  tile.loop(zero, length, [&](Value number) {
-    Value row = tile.add(begin, tile.mul(getPlace(op, tile, number, length), stride));
-    tile.loopInVectors(zero, width, [&](Value i) {
-      Value position = tile.add(row, i), before = tile.loadResult(accumulators, i);
-      Value value = emitCast(tile.ir(), tile.load(0, position), element, wide);
-      Value next = emitCombine(tile.ir(), op.getKind(), before, value, wide);
-      tile.store(accumulators, i, next);
-      tile.store(result, position, emitCast(tile.ir(), op.getExclusive() ? before : next, wide, element));
+  auto addRows = [&](Value first, int64_t count) {
+    auto rows = llvm::map_to_vector(llvm::seq(count), [&](int64_t row) {
+      Value place = getPlace(op, tile, tile.add(first, tile.constant(row)), length);
+      return tile.add(begin, tile.mul(place, stride));
     });
-  });
+    tile.loopInVectors(zero, width, [&](Value i) {
+      Value sum = tile.loadResult(accumulators, i);
+      for (Value row : rows) {
+        Value position = tile.add(row, i), value = emitCast(tile.ir(), tile.load(0, position), element, wide);
+        Value next = emitCombine(tile.ir(), op.getKind(), sum, value, wide);
+        tile.store(result, position, emitCast(tile.ir(), op.getExclusive() ? sum : next, wide, element));
+        sum = next;
+      }
+      tile.store(accumulators, i, sum);
+    });
+  };
+  Value together = tile.constant(rowsTogether), whole = tile.mul(tile.div(length, together), together);
+  tile.loop(zero, whole, together, [&](Value number) { addRows(number, rowsTogether); });
+  tile.loop(whole, length, [&](Value number) { addRows(number, 1); });
   return tile.finish();
 }
 
