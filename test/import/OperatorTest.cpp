@@ -139,6 +139,30 @@ TEST(Operator, AReshapeByAnInputResolvesEachSize) {
   EXPECT_EQ(dims({-1, 0, 0}), (std::vector<int64_t>{2, 3, 2}));
 }
 
+/// torch.onnx.export writes the zeros of a Conv3d without bias as [filters, 2].
+TEST(Operator, AConvolutionsBiasMayBeOneNumberInAnyShape) {
+  auto convolved = [](const std::string &filters, const std::string &bias) {
+    return importText("agraph (float[n, 1, w] x, float[" + filters + ", 1, 1] k) => (float[n, c, v] y) { " + bias +
+                      " y = Conv(x, k, b) }");
+  };
+  for (std::string filters : {"2", "2000"}) { // elements that are known while importing, and too many for that
+    Imported model = convolved(filters, "v = Constant<value_float = 0.5>() s = Constant<value_ints = [" + filters +
+                                            ", 2]>() b = Expand(v, s)");
+    ASSERT_TRUE(model.model.module) << model.reason();
+    mlir::Type f32 = mlir::Float32Type::get(model.context.get());
+    int64_t count = std::stoi(filters);
+    auto outputs = interpreter::interpret(model.main(),
+                                          {HostTensor::copy<float>(f32, {1, 1, 2}, std::vector<float>{1, 2}),
+                                           HostTensor::copy<float>(f32, {count, 1, 1}, std::vector<float>(count, 3))},
+                                          *model.model.weights);
+    ASSERT_TRUE(mlir::succeeded(outputs));
+    EXPECT_EQ(outputs->front().dims, (std::vector<int64_t>{1, count, 2}));
+    EXPECT_EQ(outputs->front().elements<float>().take_front(2).vec(), (std::vector<float>{3.5, 6.5}));
+  }
+  std::string reason = convolved("2", "b = Constant<value = float[1, 2] {1.0, 2.0}>()").reason();
+  EXPECT_NE(reason.find("the bias must be a vector, but has the rank 2"), std::string::npos) << reason;
+}
+
 TEST(Operator, ResizeByAFractionTakesEverySize) {
   Imported model = importText(R"(agraph (float[1, 1, h, w] x) => (float[1, 1, p, q] y)
     { s = Constant<value_floats = [1.0, 1.0, 0.5, 1.5]>() y = Resize<mode = "nearest">(x, , s) })");

@@ -33,12 +33,27 @@ std::optional<SmallVector<int64_t>> kernelOf(Node &node, Tensor x, Tensor w) {
   return kernel;
 }
 
+/// The number that all elements are, if they are made of one.
+Tensor numberOfAll(Tensor x) {
+  if (const Content *content = x.constant()) {
+    auto isFirst = [&](const Element &element) { return element.asReal() == content->front().asReal(); };
+    bool isOne = !content->empty() && llvm::all_of(*content, isFirst);
+    return isOne ? x.builder().fromContent({content->front()}, {}, x.elementType()) : Tensor();
+  }
+  auto constant = x.value().getDefiningOp<graph::ConstantOp>();
+  auto splat = constant ? dyn_cast<mlir::SplatElementsAttr>(constant.getValue()) : nullptr;
+  return splat ? x.builder().emit<graph::ConstantOp>(graph::TensorType::get({}, x.elementType()), splat) : Tensor();
+}
+
 Tensor withBias(Node &node, Tensor y, int64_t input) {
   Tensor bias = node.optionalInput(input);
   if (!node.has(input) || !bias || !y)
     return y;
+  // PyTorch writes the bias that a Conv3d doesn't have as a matrix of zeros.
+  if (Tensor number = bias.rank() != 1 ? numberOfAll(bias) : Tensor())
+    return y + number;
   if (bias.rank() != 1)
-    return node.reject("the bias must be a vector");
+    return node.reject("the bias must be a vector, but has the rank " + Twine(bias.rank()));
   Shape shape(y.rank() - 1, node.builder().size(1));
   shape.front() = bias.dim(0);
   return y + reshape(bias, shape);
