@@ -10,7 +10,6 @@ static constexpr OperatorLimit limits[] = {
      "the type NAME is not supported"},
     {"RandomNormal RandomNormalLike RandomUniform RandomUniformLike", "draws floats, not TYPE"},
     {"RandomUniform RandomUniformLike", "low and high must be finite, and low not above high"},
-    {"Range", "the length depends on data"},
     {"Loop Scan", "its body gives sequences or optionals, whose number only the run knows"},
     {"If", "its branches give tensors of different ranks or types, and only the run knows which one it takes: "
            "unsqueeze or cast one of them"},

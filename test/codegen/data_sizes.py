@@ -1,8 +1,9 @@
 """Sizes that a model computes from data, compiled: data_sizes.py FOLDER; the environment names the build.
 
 A picture's sizes times scales of an input, rounded down in f32, decide how it is resized, padded and repeated, and the shapes of
-constants: as detection networks resize their inputs. Against numpy, at many sizes, with empty results, by one worker and by
-two; a negative size ends the run with a message that names the node. And within a loop, whose carried value grows so.
+constants: as detection networks resize their inputs. They decide how long ranges are. Against numpy, at many sizes, with empty results,
+by one worker and by two; a negative size ends the run with a message that names the node. And within a loop, whose carried
+value grows so.
 
 Sizes that must be equal and are known only then are compared: a mismatch ends the run with a message that names the node and
 both sizes, before anything reads or writes what is beside a buffer. So are those within branches and loops, each time that
@@ -266,6 +267,33 @@ def check_bags(folder, threads):
         np.testing.assert_allclose(y, right, rtol=1e-5, atol=1e-5, err_msg=f"{length} {count}")
 
 
+def make_ranges(path):
+    """y, z, w: whole numbers up to the greatest of a row of `numbers` [3, q]; those from the first one to the second in steps
+    of the third; and the same in floats."""
+    parts = [(f"{kind}_{name}", f"{kind}_row", index) for kind in ("whole", "real") for name, index in
+             (("start", "zero"), ("limit", "one"), ("step", "two"))]
+    nodes = [
+        node("ReduceMax", ["numbers", "one"], ["real_row"], keepdims=0),
+        node("Cast", ["real_row"], ["whole_row"], to=INT64),
+        *(node("Gather", [row, index], [f"{name}_one"]) for name, row, index in parts),
+        *(node("Squeeze", [f"{name}_one"], [name]) for name, _, _ in parts),
+        node("Range", ["none", "whole_limit", "unit"], ["y"]),
+        *(node("Range", [f"{kind}_{name}" for name in ("start", "limit", "step")], [y]) for kind, y in (("whole", "z"), ("real", "w"))),
+    ]
+    save(path, nodes, [("numbers", FLOAT, [3, "q"])], [("y", INT64, ["a"]), ("z", INT64, ["b"]), ("w", FLOAT, ["c"])],
+         [constant(name, values, np.int64) for name, values in {"zero": [0], "one": [1], "two": [2], "none": 0, "unit": 1}.items()])
+
+
+def check_ranges(folder, threads):
+    model = freestone_runtime.Model(folder / "ranges.stone", threads)
+    for start, limit, step in ((0, 5, 1), (3, 4000, 7), (0, 0, 1), (2, -9, 1), (2, -9, -2), (-4, 9, 2.5), (1, 2, 1 << 20), (9, 1, 3)):
+        numbers = np.array([[number - 1, number] for number in (start, limit, step)], np.float32)
+        y, z, w = model.run({"numbers": numbers})
+        np.testing.assert_array_equal(y, np.arange(limit), f"{limit}")
+        np.testing.assert_array_equal(z, np.arange(start, limit, int(step)), f"{start} {limit} {step}")
+        np.testing.assert_array_equal(w, np.arange(start, limit, step, np.float32), f"{start} {limit} {step}")
+
+
 def refuse(model, inputs, *texts):
     try:
         model.run(inputs)
@@ -308,8 +336,11 @@ def main():
     freestone_runtime.compile_model(folder / "regions.onnx", folder / "regions.stone")
     make_bags(folder / "bags.onnx")
     freestone_runtime.compile_model(folder / "bags.onnx", folder / "bags.stone")
+    make_ranges(folder / "ranges.onnx")
+    freestone_runtime.compile_model(folder / "ranges.onnx", folder / "ranges.stone")
     random = np.random.default_rng(0)
     for threads in (1, 2):
+        check_ranges(folder, threads)
         check_bags(folder, threads)
         check_regions(folder, threads)
         check_loop(folder, threads)

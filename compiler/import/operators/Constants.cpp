@@ -103,21 +103,28 @@ Tensor eyeLike(Node &node) {
   return cast(equal(row + double(node.integer("k")), column), type);
 }
 
-/// (limit - start) / delta, rounded up, of three known numbers.
+/// (limit - start) / delta, rounded up and at least 0, of three numbers; a symbol where data decide it.
 std::optional<Expr> rangeLength(Node &node, Tensor start, Tensor limit, Tensor delta) {
   ModelBuilder &builder = node.builder();
-  const Element &step = delta.content()->front();
-  if (step.asReal() == 0) {
+  const Content *step = delta.content();
+  if (step && step->front().asReal() == 0) {
     node.reject("the step is 0");
     return std::nullopt;
   }
   // Constants are counted as they are, before they are rounded to the type; integers as fractions.
-  mlir::Type real = builder.getF64Type();
+  mlir::Type real = builder.getF64Type(), integer = builder.getI64Type();
   Tensor count = unary(UnaryKind::ceil, (cast(limit, real) - cast(start, real)) / cast(delta, real));
-  const Content *known = count ? count.content() : nullptr;
-  std::optional<double> number = known ? known->front().asReal() : std::nullopt;
-  if (!known || (number && !(std::fabs(*number) < 1e15))) {
-    node.refuse("the length depends on data");
+  if (!count)
+    return std::nullopt;
+  const Content *known = count.content();
+  if (!known) {
+    bool isOfOne = start.isInteger() && step && step->front().asReal() == 1;
+    count = isOfOne ? cast(limit, integer) - cast(start, integer) : cast(count, integer);
+    return builder.dataSizes.get(max(count, 0.0), 0);
+  }
+  std::optional<double> number = known->front().asReal();
+  if (number && !(std::fabs(*number) < 1e15)) {
+    node.reject("the length is no number of elements");
     return std::nullopt;
   }
   Expr length = number ? builder.size(int64_t(*number)) : known->front().asExpr();
@@ -130,14 +137,12 @@ Tensor range(Node &node) {
     return {};
   SmallVector<Tensor> scalars;
   for (Tensor input : inputs) {
-    if (!input.content())
-      return node.refuse("the length depends on data");
-    if (input.content()->size() != 1)
+    if (input.elementCount() != node.builder().size(1))
       return node.reject("start, limit and step must be scalars");
     scalars.push_back(reshape(input, {}));
   }
   std::optional<Expr> length = rangeLength(node, scalars[0], scalars[1], scalars[2]);
-  if (!length)
+  if (!length || node.builder().stopped())
     return {};
   // Positions are exact in f32, which f16 and bf16 round once.
   mlir::Type type = inputs[0].elementType();
