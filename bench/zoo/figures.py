@@ -65,20 +65,27 @@ def peak():
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
-def in_turns(runs, threads):
-    """The least time of each in milliseconds; the first run of a turn warms the caches. CPU time on one thread."""
+def in_turns(runs, threads, at_least=0.0):
+    """The least time of each in milliseconds, the mean of as many runs as take `at_least` seconds; the first run of a turn
+    warms the caches. CPU time on one thread: that of threads beside the caller's, as run steps, counts in ticks of some
+    milliseconds, of which a single run may miss one."""
     clock = time.process_time if threads == 1 else time.perf_counter
     least, end = dict.fromkeys(runs, float("inf")), time.perf_counter() + SECONDS * len(runs)
-    for run in runs.values():
+    counts = {}
+    for name, run in runs.items():
         run()
+        begin = time.perf_counter()
+        run()
+        counts[name] = max(1, round(at_least / (time.perf_counter() - begin)))
     rounds = 0
     while rounds < 2 or time.perf_counter() < end:
         rounds += 1
         for name, run in runs.items():
             for _ in range(2):
                 begin = clock()
-                run()
-                least[name] = min(least[name], 1e3 * (clock() - begin))
+                for _ in range(counts[name]):
+                    run()
+                least[name] = min(least[name], 1e3 * (clock() - begin) / counts[name])
     return least
 
 
@@ -89,10 +96,10 @@ def measure_rates(target, threads, footprint):
     return [float(line.split()[0]) for line in subprocess.check_output(command, text=True).splitlines()]
 
 
-def beside_limit(runs, target, threads, work):
+def beside_limit(runs, target, threads, work, at_least=0.0):
     """Times in turns, and the least that the machine needs: by its rates before and after, whatever it reached more of."""
     before = measure_rates(target, threads, work["footprint"])
-    least = in_turns(runs, threads)
+    least = in_turns(runs, threads, at_least)
     gflops, gbytes = map(max, zip(before, measure_rates(target, threads, work["footprint"])))
     bounds = {"operations": work["flops"] / gflops / 1e6, "bytes": work["bytes"] / gbytes / 1e6}
     bound = max(bounds, key=bounds.get)

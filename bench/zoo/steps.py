@@ -7,6 +7,8 @@ import time
 import figures
 
 STEPS, RATE = 30, 1e-4
+# Seconds of steps that one figure is the mean of.
+SHORTEST = 0.4
 
 
 def autocast(precision):
@@ -101,8 +103,8 @@ def training(place, target, precision, threads):
         compiled = prepare_torch_step(place.name, precision, compiled=True)
         runs["torch.compile"] = lambda: compiled(*batch)
     if precision == "fp32":
-        return figures.beside_limit(runs, target, threads, place.work("step"))
-    return figures.in_turns(runs, threads)  # the peak of products in bf16 is not measured
+        return figures.beside_limit(runs, target, threads, place.work("step"), SHORTEST)
+    return figures.in_turns(runs, threads, SHORTEST)  # the peak of products in bf16 is not measured
 
 
 def training_memory(place, engine):
