@@ -119,7 +119,9 @@ def SchedulePhases : Pass<"task-schedule-phases", "::mlir::ModuleOp"> {
     Independent phases of a block come one after another where waiting would leave workers idle: the runtime deals their
     tiles side by side. The order is a list schedule on the plane of workers × time, at the smallest sizes, where
     operators have the fewest tiles; it stays as it was unless the estimated time is shorter, and never needs more
-    memory, at usual sizes. Loops, branches and phases that bind a size stay where they are. Counts `scheduled_phases`.
+    memory, at usual sizes. Loops, branches and phases that bind a size stay where they are. Phases of one tile that a
+    loop's or branch's condition follows from come before earlier loops and branches of the block that they do not depend
+    on, so that workers wait for several conditions at once. Counts `scheduled_phases` and `early_conditions`.
     ```mlir
     task.phase "a" … { task.space @p0(%x) to (%a) … tiles 1 time 9000 … }
     task.phase "b" … { task.space @p0(%a) to (%b) … tiles 1 time 9000 … }

@@ -2,6 +2,7 @@
 
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/task/AssumedSizes.h"
+#include "compiler/task/EarlyConditions.h"
 #include "compiler/task/ListSchedule.h"
 #include "compiler/tile/Counters.h"
 
@@ -114,8 +115,10 @@ public:
       return signalPassFailure();
     }
     workers = std::max(2u, device->units);
-    for (auto program : getOperation().getOps<ProgramOp>())
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      tile::count(getOperation(), "early_conditions", moveConditionsAhead(program));
       scheduleIn(program, AssumedSizes(program, 1), AssumedSizes(program, 128));
+    }
   }
 
 private:

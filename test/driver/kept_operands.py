@@ -69,23 +69,27 @@ def main():
     make_model(path, weights)
     kept = freestone_runtime.compile_model(path, folder / "kept.stone")
     copied = freestone_runtime.compile_model(path, folder / "copied.stone", "--disable", "keep-operands")
+    late = freestone_runtime.compile_model(path, folder / "late.stone", "--disable", "schedule")
     # Block 0 reads the input, and block 4 what is read again.
     assert (kept["kept"], copied["kept"]) == (BLOCKS - 2, 0) and kept["selected_branches"] == 0, (kept, copied)
+    # Conditions of all blocks but the first come before earlier branches.
+    assert (kept["early_conditions"], late.get("early_conditions", 0)) == (BLOCKS - 1, 0), (kept, late)
     assert kept["order_proved"] > 0 and kept.get("order_sampled", 0) == 0, kept
     runs = 0
     for workers in (1, 2, 3):
-        models = [freestone_runtime.Model(folder / f"{name}.stone", workers) for name in ("kept", "copied")]
+        models = [freestone_runtime.Model(folder / f"{name}.stone", workers) for name in ("kept", "copied", "late")]
         for rows in (1, 7, 50):
             x = random.standard_normal((rows, HIDDEN)).astype(np.float32)
             for gates in itertools.product((-1, 1), repeat=BLOCKS):
                 feeds = {"x": x, "gates": np.array(gates, np.float32)}
-                one, other = (model.run(feeds)[0] for model in models)
-                np.testing.assert_array_equal(one, other, err_msg=f"{workers} workers, {rows} rows, {gates}")
+                one, *others = (model.run(feeds)[0] for model in models)
+                for other in others:
+                    np.testing.assert_array_equal(one, other, err_msg=f"{workers} workers, {rows} rows, {gates}")
                 np.testing.assert_allclose(one, compute(x, gates, weights), rtol=1e-3, atol=1e-4)
                 runs += 1
         for model in models:
             model.close()
-    print(f"{kept['kept']} of {BLOCKS} branches keep their operands; {runs} runs as with copies")
+    print(f"{kept['kept']} of {BLOCKS} branches keep their operands; {runs} runs as with copies, and with late conditions")
 
 
 main()
