@@ -1,11 +1,13 @@
 """Functions of 8-bit integers that are looked up in tables, against NumPy in f64: tabulated_maps.py FOLDER.
 
-For AVX-512 with and without permutations of bytes, where the machine has it, and AVX2; at sizes of less than a vector, of
-whole vectors, and with a rest; and beside numbers of 32 bits.
+For AVX-512 with and without permutations of bytes, where the machine has it, with vectors that are half of these, and AVX2; at
+sizes of nothing, of less than a vector, of whole vectors, and with a rest; and beside numbers of 32 bits.
 """
 
+import json
 import math
 import pathlib
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -15,13 +17,13 @@ import numpy as np
 import onnx
 from targets import distinct, instructions
 
-SIZES = ("1", "31", "64", "256", "1000", "3,5", "5,301", "64,96")
+SIZES = ("0", "1", "31", "64", "256", "1000", "3,5", "5,301", "64,96")
 # ONNX's text of a function of x, and the function.
 FUNCTIONS = {
     "Sigmoid(x)": lambda x: 1 / (1 + np.exp(-x)),
     "Tanh(x)": np.tanh,
     "HardSwish(x)": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
-    "Gelu(x)": lambda x: 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))),
+    "Gelu(x)": lambda x: 0.5 * x * (1 + np.vectorize(math.erf, otypes=[float])(x / math.sqrt(2))),
     "LeakyRelu<alpha = 0.1>(x)": lambda x: np.where(x < 0, 0.1 * x, x),
     "Exp(x)": np.exp,
     "Sqrt(x)": lambda x: np.sqrt(np.where(x < 0, 0, x)),
@@ -60,7 +62,8 @@ def make_input(size, dtype):
 def compile_model(folder, text, target, *options):
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(onnx.parser.parse_model(text), folder / "m.onnx")
-    counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--target", target, *options)
+    place = "--device" if isinstance(target, pathlib.Path) else "--target"
+    counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", place, target, *options)
     return freestone_runtime.Model(folder / "m.stone", 1), counters["tabulated_maps"]
 
 
@@ -108,13 +111,21 @@ def check_wide(folder, target):
     np.testing.assert_allclose(total, exact.sum(1), atol=1e-4)
 
 
+def make_narrow(path):
+    """This machine with vectors of 32 bytes, as far as the compiler is told."""
+    device = json.loads(subprocess.check_output([freestone_runtime.freestone(), "machine", "--json"], text=True))
+    path.write_text(json.dumps(device | {"vector_bytes": 32, "vector_registers": 16, "pair_unit": "none", "quad_unit": "none"}))
+    return path
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
     # x86-64-v4 has AVX-512 without permutations of bytes.
-    others = ("x86-64-v4",) if "avx512f" in instructions() else ()
-    for target in (*distinct("host", "x86-64-v3"), *others):
-        check_functions(folder / target, target)
-        check_wide(folder / target, target)
+    others = ("x86-64-v4", make_narrow(folder / "narrow.json")) if "avx512f" in instructions() else ()
+    for number, target in enumerate((*distinct("host", "x86-64-v3"), *others)):
+        check_functions(folder / str(number), target)
+        check_wide(folder / str(number), target)
         print(f"{target}: {2 * len(FUNCTIONS)} functions are looked up")
 
 

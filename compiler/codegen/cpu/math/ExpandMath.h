@@ -15,8 +15,8 @@ void populateExpandMathPatterns(mlir::RewritePatternSet &patterns, unsigned vect
 /// bf16 and f16 are emulated in f32.
 void populateExpandConversionPatterns(mlir::RewritePatternSet &patterns);
 
-/// Rewrites lookups in tables of bytes, for vectors of up to `vectorBytes`, by an instruction that permutes the bytes
-/// of two registers where there is one.
+/// Rewrites lookups in tables of bytes: by an instruction that permutes the bytes of two registers of 64 where there is
+/// one, else by shuffles of vectors of up to `vectorBytes`.
 void populateExpandLookupPatterns(mlir::RewritePatternSet &patterns, unsigned vectorBytes, bool permutesBytes);
 
 /// Rewrites roundings of f32 to bf16, for devices without an instruction for it.

@@ -38,12 +38,12 @@ public:
   }
 
 private:
-  static constexpr int64_t partBytes = 16;
+  static constexpr int64_t partBytes = 16, permutedBytes = 64;
 
-  /// The lanes of the instructions for so many bytes.
+  /// The lanes of the instructions for so many bytes. Permutations have one width, whatever that of other vectors.
   int64_t getWidth(int64_t lanes) const {
     if (permutesBytes)
-      return vectorBytes;
+      return permutedBytes;
     return std::clamp<int64_t>(llvm::PowerOf2Ceil(lanes), partBytes, vectorBytes);
   }
 
@@ -61,12 +61,12 @@ private:
   /// Each half of the table is two registers; the highest bit of a position chooses between both (`vpermi2b`).
   Value permute(Value positions) {
     auto half = [&](int64_t from) {
-      Value left = constant(table.slice(from, vectorBytes)),
-            right = constant(table.slice(from + vectorBytes, vectorBytes));
+      Value left = constant(table.slice(from, permutedBytes)),
+            right = constant(table.slice(from + permutedBytes, permutedBytes));
       return call("llvm.x86.avx512.vpermi2var.qi.512", {left, positions, right});
     };
-    Value low = half(0), high = half(2 * vectorBytes);
-    Value isHigh = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, positions, fill(vectorBytes, 0));
+    Value low = half(0), high = half(2 * permutedBytes);
+    Value isHigh = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, positions, fill(permutedBytes, 0));
     return arith::SelectOp::create(b, isHigh, high, low);
   }
 
