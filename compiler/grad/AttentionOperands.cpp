@@ -5,13 +5,13 @@ using namespace freestone;
 
 namespace {
 
-/// What follows from a product without another product between: whether a softmax is part of it, and the products that
-/// read it.
+/// What follows from a product without another product between: whether the parts of a softmax are among it, and the
+/// products that read it.
 struct Scores {
   explicit Scores(graph::ContractOp product, const llvm::SetVector<Operation *> &operators);
 
   llvm::SetVector<Value> values;
-  bool haveMaximum = false;
+  bool haveMaximum = false, haveExponential = false;
   SmallVector<graph::ContractOp> readers;
 };
 
@@ -25,6 +25,8 @@ Scores::Scores(graph::ContractOp product, const llvm::SetVector<Operation *> &op
         readers.push_back(reader);
       auto reduction = dyn_cast<graph::ReduceOp>(user);
       haveMaximum |= reduction && reduction.getKind() == graph::ReduceKind::max;
+      auto function = dyn_cast<graph::UnaryOp>(user);
+      haveExponential |= function && function.getKind() == graph::UnaryKind::exp;
       if (reduction || isa<graph::UnaryOp, graph::BinaryOp, graph::CompareOp, graph::SelectOp, graph::CastOp,
                            graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp>(user))
         values.insert(user->getResult(0));
@@ -40,7 +42,7 @@ DenseSet<Value> grad::findAttentionOperands(const llvm::SetVector<Operation *> &
     if (!product)
       continue;
     Scores scores(product, operators);
-    if (!scores.haveMaximum || scores.readers.empty())
+    if (!scores.haveMaximum || !scores.haveExponential || scores.readers.empty())
       continue;
     found.insert_range(product->getOperands());
     for (graph::ContractOp reader : scores.readers)

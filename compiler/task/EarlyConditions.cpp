@@ -65,15 +65,17 @@ SmallVector<PhaseOp> findConditions(Block &block) {
   return llvm::to_vector(llvm::reverse(found));
 }
 
+using TouchedBy = DenseMap<Operation *, Touched>;
+
 /// The first loop or branch of those before a phase that may come behind it; null if there is none.
-Operation *findPlace(PhaseOp phase) {
-  Touched touched(phase);
+Operation *findPlace(PhaseOp phase, const TouchedBy &touched) {
+  const Touched &own = touched.find(phase)->second;
   Operation *place = nullptr;
   for (Operation *before = phase->getPrevNode(); before; before = before->getPrevNode()) {
     auto other = dyn_cast<PhaseOp>(before);
     if (other ? bool(other.getBinds()) : !isa<LoopOp, BranchOp>(before))
       break;
-    if (touched.conflictsWith(Touched(before)))
+    if (own.conflictsWith(touched.find(before)->second))
       break;
     if (!other)
       place = before;
@@ -81,19 +83,31 @@ Operation *findPlace(PhaseOp phase) {
   return place;
 }
 
+int64_t moveAheadIn(Block &block) {
+  SmallVector<PhaseOp> conditions = findConditions(block);
+  llvm::erase_if(conditions, [](PhaseOp phase) { return !isSmall(phase); });
+  if (conditions.empty())
+    return 0;
+  TouchedBy touched;
+  for (Operation &op : block)
+    touched.try_emplace(&op, &op);
+  int64_t moved = 0;
+  for (PhaseOp phase : conditions)
+    if (Operation *place = findPlace(phase, touched)) {
+      phase->moveBefore(place);
+      ++moved;
+    }
+  return moved;
+}
+
 } // namespace
 
 int64_t task::moveConditionsAhead(ProgramOp program) {
   int64_t moved = 0;
   program->walk([&](Operation *op) {
-    if (!isa<ProgramOp, LoopOp, BranchOp>(op))
-      return;
-    for (Region &region : op->getRegions())
-      for (PhaseOp phase : findConditions(region.front()))
-        if (Operation *place = isSmall(phase) ? findPlace(phase) : nullptr) {
-          phase->moveBefore(place);
-          ++moved;
-        }
+    if (isa<ProgramOp, LoopOp, BranchOp>(op))
+      for (Region &region : op->getRegions())
+        moved += moveAheadIn(region.front());
   });
   return moved;
 }
