@@ -1,6 +1,8 @@
 #include "compiler/device/DeviceDescription.h"
 
 #include "compiler/device/Architecture.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Operation.h"
 #include "runtime/platform/Caches.h"
 
 using namespace freestone;
@@ -41,4 +43,11 @@ llvm::Expected<DeviceDescription> DeviceDescription::get(llvm::StringRef target,
     if (llvm::Error error = addRates(rates, device))
       return error;
   return device;
+}
+
+mlir::FailureOr<DeviceDescription> DeviceDescription::getFor(mlir::Operation *op, llvm::StringRef target) {
+  llvm::Expected<DeviceDescription> device = get(target);
+  if (!device)
+    return op->emitError(llvm::toString(device.takeError()));
+  return std::move(*device);
 }

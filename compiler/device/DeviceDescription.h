@@ -2,12 +2,17 @@
 #define FREESTONE_COMPILER_DEVICE_DEVICEDESCRIPTION_H
 
 #include "compiler/device/Rates.h"
+#include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+namespace mlir {
+class Operation;
+} // namespace mlir
 
 namespace freestone {
 
@@ -96,6 +101,8 @@ struct DeviceDescription {
   /// `-avx512vnni`. `host` follows FREESTONE_HOST (see runtime/machine), and has `rates`, the JSON of Rates, where that
   /// is not empty. Fails for other texts, and for a host without AVX2 and FMA.
   static llvm::Expected<DeviceDescription> get(llvm::StringRef target, llvm::StringRef rates = "");
+  /// The same for a pass, which fails where this does: the error is at the operation.
+  static mlir::FailureOr<DeviceDescription> getFor(mlir::Operation *op, llvm::StringRef target);
 
   /// Conversions to and from a one-line JSON object. Parsing fails, naming the place, where the text is no such object
   /// or describes an impossible device.

@@ -27,11 +27,9 @@ public:
   void runOnOperation() override {
     if (!enable)
       return;
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
+    FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
+    if (failed(device))
       return signalPassFailure();
-    }
     int64_t claimed = 0;
     for (auto program : getOperation().getOps<ProgramOp>())
       claimed += claimIn(program, std::max(2u, device->units));

@@ -165,11 +165,9 @@ public:
   void runOnOperation() override {
     if (!enable)
       return;
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
+    FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
+    if (failed(device))
       return signalPassFailure();
-    }
     for (auto program : getOperation().getOps<ProgramOp>())
       tile::count(getOperation(), "double_buffered", DoubleBufferer(program, device->getL2Bytes() / 4).run());
   }

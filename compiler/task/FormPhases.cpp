@@ -367,11 +367,9 @@ public:
   using FormPhasesBase::FormPhasesBase;
 
   void runOnOperation() override {
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
+    FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
+    if (failed(device))
       return signalPassFailure();
-    }
     if (failed(verifyState(getOperation())))
       return signalPassFailure();
     SmallVector<Attribute> sites;

@@ -328,11 +328,9 @@ public:
   using OrderPhasesBase::OrderPhasesBase;
 
   void runOnOperation() override {
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
+    FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
+    if (failed(device))
       return signalPassFailure();
-    }
     Orderer orderer(getOperation(), std::max(2u, device->units), elide, overlap);
     orderer.order();
     waits += orderer.waits;

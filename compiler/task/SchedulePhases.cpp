@@ -109,11 +109,9 @@ public:
   void runOnOperation() override {
     if (!enable)
       return;
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
+    FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
+    if (failed(device))
       return signalPassFailure();
-    }
     workers = std::max(2u, device->units);
     for (auto program : getOperation().getOps<ProgramOp>()) {
       tile::count(getOperation(), "early_conditions", moveConditionsAhead(program));

@@ -33,11 +33,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
   using ChooseTilesBase::ChooseTilesBase;
 
   void runOnOperation() override {
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
+    FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
+    if (failed(device))
       return signalPassFailure();
-    }
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
       FailureOr<Attribute> tiling = choose(program, *device);
       if (failed(tiling))

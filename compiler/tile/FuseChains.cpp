@@ -46,11 +46,9 @@ public:
   void runOnOperation() override {
     if (!enable)
       return;
-    llvm::Expected<DeviceDescription> described = DeviceDescription::get(target);
-    if (!described) {
-      getOperation().emitError(llvm::toString(described.takeError()));
+    FailureOr<DeviceDescription> described = DeviceDescription::getFor(getOperation(), target);
+    if (failed(described))
       return signalPassFailure();
-    }
     device = &*described;
     TypicalSizes typical(getOperation());
     sizes = &typical;

@@ -138,11 +138,9 @@ struct SelectBranches : tile::impl::SelectBranchesBase<SelectBranches> {
   void runOnOperation() override {
     if (!enable)
       return;
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
+    FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
+    if (failed(device))
       return signalPassFailure();
-    }
     count(getOperation(), "selected_branches", Selector(getOperation(), *device).run());
   }
 };

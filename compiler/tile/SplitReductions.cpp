@@ -151,11 +151,9 @@ struct SplitReductions : tile::impl::SplitReductionsBase<SplitReductions> {
   void runOnOperation() override {
     if (!enable)
       return;
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
+    FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
+    if (failed(device))
       return signalPassFailure();
-    }
     TypicalSizes sizes(getOperation());
     SmallVector<Operation *> units;
     for (Operation &op : getOperation().getBody().front())

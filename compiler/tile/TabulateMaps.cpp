@@ -115,11 +115,9 @@ public:
   void runOnOperation() override {
     if (!enable)
       return;
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
+    FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
+    if (failed(device))
       return signalPassFailure();
-    }
     operationsOfLookup = device->permutesBytes ? permutations : parts;
     int64_t tabulated = 0;
     getOperation().walk([&](ComputeOp compute) { tabulated += tabulate(compute); });
