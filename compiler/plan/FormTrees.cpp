@@ -87,27 +87,107 @@ ArrayAttr tile::getTree(const TranspositionTiles &tiles, TranspositionTilingAttr
   return getRoot(nodes, !tiles.planes.empty(), nodes.deal(Axis::rows, nodes.constant(tiling.getRows()), {dealt}));
 }
 
+namespace {
+
+/// The passes over a row, as nodes.
+class RowPassNodes {
+public:
+  RowPassNodes(const RowForm &form, ArrayRef<ComputeOp> computes)
+      : form(form), computes(computes), nodes(form.grid.rows.context()) {}
+
+  SmallVector<Attribute> get();
+  int64_t getNumber(ComputeOp compute) const { return llvm::find(computes, compute) - computes.begin(); }
+
+private:
+  using Axis = RowAxis;
+  using Entries = ArrayRef<RowPasses::Entry>;
+
+  Attribute getElements(unsigned pass, Entries entries);
+  SmallVector<Attribute> evaluate(Entries entries, unsigned lanes, unsigned along, int64_t ahead = 0);
+  /// Whether a compute reduces within an element, or a whole row's value, in loops of its own.
+  static bool reducesWithin(const RowPasses::Entry &entry) {
+    return entry.role != RowRole::reduction && tile::ComputeOp(entry.compute).getNumReductions() > 0;
+  }
+  static bool canShareLoops(Entries before, const RowPasses::Entry &entry);
+
+  const RowForm &form;
+  ArrayRef<ComputeOp> computes;
+  TreeNodes nodes;
+};
+
+} // namespace
+
+SmallVector<Attribute> RowPassNodes::get() {
+  SmallVector<Attribute> body;
+  for (unsigned pass = 0; pass <= form.passes.passes; ++pass) {
+    SmallVector<RowPasses::Entry> ofRows, ofElements;
+    for (const RowPasses::Entry &entry : form.passes.entries)
+      if (entry.pass == pass)
+        (entry.role == RowRole::scalar ? ofRows : ofElements).push_back(entry);
+    llvm::append_range(body, evaluate(ofRows, Axis::rows, Axis::elements));
+    if (!ofElements.empty())
+      body.push_back(getElements(pass, ofElements));
+  }
+  return body;
+}
+
+/// The loops over the elements of a pass.
+Attribute RowPassNodes::getElements(unsigned pass, Entries entries) {
+  const RowGrid &grid = form.grid;
+  const RowGrid::Pass &numbers = grid.passes[pass];
+  unsigned rowLoops = grid.rowExtents.size(),
+           loops = numbers.runLoops > 1 ? getPassExtents(form.passes, pass, rowLoops)->size() : 1;
+  Attribute node =
+      nodes.vectors(Axis::elements, numbers.lanes, numbers.vectors,
+                    evaluate(entries, Axis::elements, Axis::rows, /*ahead=*/pass == grid.prefetching), grid.ends);
+  for (unsigned loop = rowLoops + loops - 1; loop > rowLoops; --loop)
+    node = nodes.divide(Axis::loops + loop - 1, nodes.constant(1), {node});
+  return node;
+}
+
+/// Whether reductions within the same elements may share their loops: none reads another.
+bool RowPassNodes::canShareLoops(Entries before, const RowPasses::Entry &entry) {
+  tile::ComputeOp first = before.front().compute, compute = entry.compute;
+  bool reads = llvm::any_of(compute.getInputs(), [&](Value input) {
+    return llvm::any_of(before, [&](const RowPasses::Entry &other) { return input.getDefiningOp() == other.compute; });
+  });
+  return !reads && compute.getExtents() == first.getExtents() && compute.getNumParallel() == first.getNumParallel();
+}
+
+/// Computes one after another, and within the loops of their own reductions.
+SmallVector<Attribute> RowPassNodes::evaluate(Entries entries, unsigned lanes, unsigned along, int64_t ahead) {
+  SmallVector<Attribute> body;
+  while (!entries.empty()) {
+    bool isWithin = reducesWithin(entries.front());
+    size_t count = 1;
+    while (count < entries.size() && reducesWithin(entries[count]) == isWithin &&
+           (!isWithin || canShareLoops(entries.take_front(count), entries[count])))
+      ++count;
+    auto numbers = llvm::map_to_vector(entries.take_front(count),
+                                       [&](const RowPasses::Entry &entry) { return getNumber(entry.compute); });
+    Attribute node = nodes.evaluate(numbers, lanes, along, ahead);
+    tile::ComputeOp first = entries.front().compute;
+    for (unsigned loop = first.getNumLoops(); isWithin && loop > first.getNumParallel(); --loop)
+      node = nodes.divide(Axis::loops + loop - 1, nodes.constant(1), {node});
+    body.push_back(node);
+    entries = entries.drop_front(count);
+  }
+  return body;
+}
+
 ArrayAttr tile::getTree(const RowForm &form, ArrayRef<ComputeOp> computes) {
   using Axis = RowAxis;
   const RowGrid &grid = form.grid;
   TreeNodes nodes(grid.rows.context());
-  auto getNumber = [&](ComputeOp compute) -> int64_t { return llvm::find(computes, compute) - computes.begin(); };
-  SmallVector<Attribute> body;
-  for (unsigned pass = 0; pass <= form.passes.passes; ++pass) {
-    SmallVector<int64_t> numbers;
-    for (const RowPasses::Entry &entry : form.passes.entries)
-      if (entry.pass == pass)
-        numbers.push_back(getNumber(entry.compute));
-    if (!numbers.empty())
-      body.push_back(nodes.evaluate(numbers, Axis::elements, Axis::rows));
-  }
+  RowPassNodes passes(form, computes);
+  SmallVector<Attribute> body = passes.get();
   if (form.blocks) {
     BlocksAttr columns = nodes.divide(Axis::resultColumns, nodes.constant(form.blocks->mostColumns), body);
     body = {nodes.divide(Axis::resultRows, nodes.constant(form.blocks->mostRows), {columns})};
     if (std::optional<unsigned> copied = form.blocks->getCopiedInput())
-      body.insert(body.begin(), nodes.pack(getNumber(form.blocks->reduction), *copied));
+      body.insert(body.begin(), nodes.pack(passes.getNumber(form.blocks->reduction), *copied));
   } else if (form.across) {
-    body.insert(body.begin(), nodes.pack(getNumber(form.across->reader), form.across->input));
+    body.insert(body.begin(), nodes.pack(passes.getNumber(form.across->reader), form.across->input));
   }
   bool hasRows = !grid.rowExtents.empty();
   if (hasRows)

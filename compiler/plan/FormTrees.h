@@ -67,17 +67,20 @@ struct TranspositionAxis {
 ///   registers.
 mlir::ArrayAttr getTree(const TranspositionTiles &tiles, TranspositionTilingAttr tiling, size_t computes);
 
-/// The axes of computes that go row by row: rows, whose loops are merged, or blocks of results; the elements of a row;
-/// rows and columns of a block of results.
+/// The axes of computes that go row by row: rows, whose loops are merged, or blocks of results; the elements of a row,
+/// of which loops are merged up to the innermost one that is an axis itself; rows and columns of a block of results;
+/// from `loops` on, single loops of computes.
 struct RowAxis {
-  static constexpr unsigned rows = 0, elements = 1, resultRows = 2, resultColumns = 3;
+  static constexpr unsigned rows = 0, elements = 1, resultRows = 2, resultColumns = 3, loops = 4;
 };
 
 /// Blocks of rows, if there are several, and of elements, where tiles are parts of rows: all dealt
-///   rows, as many as go together: the packed copy of what is contiguous across them, if there is any, and what each
-///   pass evaluates, with vectors along their elements.
+///   rows, as many as go together: the packed copy of what is contiguous across them, if there is any, and, pass by
+///   pass, what is evaluated of whole rows, with vectors along the rows, and
+///     loops over elements that are not merged: vectors of elements: what is evaluated of them, within loops over its
+///     own reductions, if it has some. With `ahead`, what the first pass reads of the rows that follow is prefetched.
 /// Of blocks of results, it is the packed copy of an operand's columns, or of the picture with its border, and blocks
-/// of rows: blocks of columns: what each pass evaluates.
+/// of rows: blocks of columns: the passes.
 mlir::ArrayAttr getTree(const RowForm &form, llvm::ArrayRef<ComputeOp> computes);
 
 /// The tree of a program whose tiling is one of these forms; of loops that are written out, these at each tile, axis 0;

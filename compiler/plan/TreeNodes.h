@@ -23,6 +23,10 @@ public:
     return BlocksAttr::get(builder.getContext(), axis, step, unit, /*dealt=*/false, /*together=*/1, ShareAttr(),
                            mostDepth, body(nodes), maskedBy);
   }
+  VectorsAttr vectors(unsigned axis, int64_t lanes, int64_t together, llvm::ArrayRef<mlir::Attribute> nodes,
+                      llvm::ArrayRef<sym::Expr> ends = {}) {
+    return VectorsAttr::get(builder.getContext(), axis, lanes, together, body(nodes), ends);
+  }
   PackedAttr pack(int64_t compute, int64_t input, int64_t kept = 0, int64_t most = 0, bool whole = false,
                   int64_t inPlace = 0) {
     return PackedAttr::get(builder.getContext(), compute, input, kept, most, whole, inPlace);

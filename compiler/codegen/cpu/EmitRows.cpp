@@ -44,20 +44,18 @@ void RowEmitter::emitRowTiles() {
 
 /// Rows, and blocks of results, are counted on digit by digit. Squares are whole, but for the last ones.
 void RowEmitter::emitBlocks(tile::BlocksAttr node) {
+  using Axis = tile::RowAxis;
   auto walkBody = [&] { walk(node.getBody().getValue()); };
   if (squares)
     forWholeBlocks(node, walkBody);
-  else if (node.getAxis() == tile::RowAxis::rows)
+  else if (node.getAxis() == Axis::rows)
     blocks ? forResultBlocks(walkBody) : forRows(walkBody);
-  else
+  else if (node.getAxis() < Axis::loops)
     forResults(node, walkBody);
-}
-
-void RowEmitter::emitEvaluate(tile::EvaluateAttr node) {
-  if (squares)
-    return emitSquare();
-  tile::ComputeOp first = emission.program.getComputes()[node.getComputes().front()];
-  emitRows(passes.find(first.getResult(0))->pass);
+  else if (auto vectors = dyn_cast<tile::VectorsAttr>(getLeaf(node)))
+    forPass(vectors, [&] { forElements(node); });
+  else
+    emitInnerReductions(node);
 }
 
 /// The first row of the tile, and the one behind its last: loops over rows count up to it rather than to a number of
@@ -139,13 +137,6 @@ void RowEmitter::placeRow() {
       });
 }
 
-/// A pass over the current rows, side by side, and what is computed of whole rows before.
-void RowEmitter::emitRows(unsigned pass) {
-  emitScalars(pass);
-  if (pass < passes.passes)
-    emitPass(pass);
-}
-
 /// No elements of a row, but the row as a whole; of rows together, a lane for each.
 RowElements RowEmitter::getWholeRows(unsigned row) const {
   Elements whole{row};
@@ -170,58 +161,54 @@ void RowEmitter::setOfRows(Value tensor, Value value, unsigned row) {
             : value;
 }
 
-void RowEmitter::emitScalars(unsigned before) {
-  SmallVector<tile::ComputeOp> computes;
-  for (const RowPasses::Entry &entry : passes.entries)
-    if (entry.role == RowRole::scalar && entry.pass == before)
-      computes.push_back(entry.compute);
+/// `body` at the current vectors; outside of passes, at each of the current rows as a whole, or at all that are
+/// together, whose values `computes` are.
+void RowEmitter::atVectors(ArrayRef<tile::ComputeOp> computes, llvm::function_ref<void()> body) {
+  if (pass)
+    return body();
   for (unsigned row = 0; row < (areTogether() ? 1 : rows.size()); ++row) {
-    Elements whole = getWholeRows(row);
-    for (ArrayRef<tile::ComputeOp> left = computes; !left.empty();)
-      emitValues(takeTogether(left), whole);
+    vectors.assign(1, getWholeRows(row));
+    body();
     for (tile::ComputeOp compute : computes)
       for (Value result : compute.getResults())
-        setOfRows(result, whole.computed[result], row);
+        setOfRows(result, vectors.front().computed[result], row);
   }
+  vectors.clear();
 }
 
-/// The extents of the loops of a pass over the elements of a row.
-static SmallVector<Expr> getPassLoops(const RowPasses &passes, unsigned number, const tile::RowGrid &grid) {
-  unsigned rowLoops = grid.rowExtents.size();
-  if (grid.passes[number].runLoops > 1)
-    return *tile::getPassExtents(passes, number, rowLoops);
-  for (const RowPasses::Entry &entry : passes.entries) {
-    tile::ComputeOp compute = entry.compute;
-    if (entry.role == RowRole::scalar || entry.pass != number)
-      continue;
-    // Reductions within an element are no elements of the row.
-    if (entry.role == RowRole::elements && compute.getNumReductions())
-      return {compute.getExtents()[rowLoops]};
-    return {getRowLength(compute, rowLoops)};
-  }
-  llvm_unreachable("a pass has a compute");
+/// What a pass computes first: all of its computes have the same elements.
+tile::ComputeOp RowEmitter::getFirst(tile::VectorsAttr node) {
+  return getComputes(cast<tile::EvaluateAttr>(getLeaf(node.getBody()[0]))).front();
 }
 
-void RowEmitter::emitPass(unsigned number) {
-  const tile::RowGrid::Pass &numbers = grid.passes[number];
-  // As many sums as the tiling keeps for one row hide the latency of additions.
-  Pass pass{number,
-            {},
-            getPassLoops(passes, number, grid),
-            static_cast<unsigned>(numbers.lanes),
-            std::max<unsigned>(1, llvm::divideCeil(numbers.vectors, rows.size()))};
+/// The elements of a row within the current ones of its loops. Reductions within an element are no elements of the row.
+Expr RowEmitter::getLength(tile::ComputeOp compute) {
+  unsigned loops = grid.rowExtents.size() + pass->outer.loops.size();
+  if (reducesWithin(compute))
+    return compute.getExtents()[loops];
+  return getRowLength(compute, loops);
+}
+
+/// The loops over the elements of the current rows, which carry the accumulators of the pass's reductions, if they are
+/// not within others that do.
+void RowEmitter::forPass(tile::VectorsAttr node, llvm::function_ref<void()> loops) {
+  if (pass)
+    return loops();
+  pass.emplace();
+  pass->outer.number = emission.getConstant(0);
   unsigned accumulators = 0;
-  for (const RowPasses::Entry &entry : passes.entries) {
-    if (entry.role != RowRole::reduction || entry.pass != number)
-      continue;
-    Reduction &reduction =
-        pass.reductions.emplace_back(Reduction{LaneReduction(emission, entry.compute, pass.lanes), accumulators});
-    accumulators += tile::ComputeOp(reduction.lanes.getCompute()).getNumResults();
-  }
-  SmallVector<Value> sums = emitLoops(pass, {0, {}, emission.getConstant(0)}, getStart(pass));
+  for (Attribute inner : node.getBody())
+    for (tile::ComputeOp compute : getComputes(cast<tile::EvaluateAttr>(getLeaf(inner)))) {
+      if (passes.find(compute.getResult(0))->role != RowRole::reduction)
+        continue;
+      unsigned lanes = node.getLanes();
+      pass->reductions.push_back(Reduction{LaneReduction(emission, compute, lanes), accumulators});
+      accumulators += compute.getNumResults();
+    }
+  SmallVector<Value> sums = carry(getStart(), loops);
 
   for (unsigned row = 0; row < (areTogether() ? 1 : rows.size()); ++row)
-    for (Reduction &reduction : pass.reductions) {
+    for (Reduction &reduction : pass->reductions) {
       tile::ComputeOp compute = reduction.lanes.getCompute();
       auto getSums = [&](size_t ofRow) {
         return ArrayRef(sums).slice(ofRow * accumulators + reduction.first, compute.getNumResults());
@@ -232,209 +219,160 @@ void RowEmitter::emitPass(unsigned number) {
         results = reduction.lanes.emitResultsOfRows(
             llvm::map_to_vector(llvm::seq(rows.size()), [&](size_t ofRow) { return llvm::to_vector(getSums(ofRow)); }));
       else
-        results =
-            reduction.lanes.emitResults(getPoints(compute, whole), getSums(row), emission.getSize(pass.extents.back()));
+        results = reduction.lanes.emitResults(getPoints(compute, whole), getSums(row), emission.getSize(pass->length));
       for (auto [tensor, value] : llvm::zip_equal(compute.getResults(), results)) {
         setOfRows(tensor, value, row);
         store(compute, tensor, value, whole);
       }
     }
+  pass.reset();
 }
 
 /// The initial accumulators of a vector of all rows.
-SmallVector<Value> RowEmitter::getStart(Pass &pass) {
+SmallVector<Value> RowEmitter::getStart() {
   SmallVector<Value> ofRow, start;
-  for (Reduction &reduction : pass.reductions)
+  for (Reduction &reduction : pass->reductions)
     llvm::append_range(ofRow, reduction.lanes.getStart());
   for (size_t row = 0; row < rows.size(); ++row)
     llvm::append_range(start, ofRow);
   return start;
 }
 
-/// Combines the accumulators of several vectors side by side, in order.
-SmallVector<Value> RowEmitter::combine(Pass &pass, ValueRange accumulators) {
-  SmallVector<Value> all = llvm::to_vector_of<Value>(accumulators), combined;
-  size_t ofVector = all.size() / pass.sideBySide, ofRow = ofVector / rows.size();
+/// Combines the accumulators of so many vectors side by side, in order.
+SmallVector<Value> RowEmitter::combine(ArrayRef<Value> accumulators, unsigned sideBySide) {
+  SmallVector<Value> combined;
+  size_t ofVector = accumulators.size() / sideBySide, ofRow = ofVector / rows.size();
   for (size_t row = 0; row < rows.size(); ++row)
-    for (Reduction &reduction : pass.reductions) {
+    for (Reduction &reduction : pass->reductions) {
       auto getAccumulators = [&](unsigned vector) {
-        return ArrayRef(all).slice(vector * ofVector + row * ofRow + reduction.first,
-                                   tile::ComputeOp(reduction.lanes.getCompute()).getNumResults());
+        return accumulators.slice(vector * ofVector + row * ofRow + reduction.first,
+                                  tile::ComputeOp(reduction.lanes.getCompute()).getNumResults());
       };
       SmallVector<Value> kept = llvm::to_vector(getAccumulators(0));
-      for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
+      for (unsigned vector = 1; vector < sideBySide; ++vector)
         kept = reduction.lanes.emitCombined(kept, getAccumulators(vector));
       llvm::append_range(combined, kept);
     }
   return combined;
 }
 
-/// The remaining loops of a pass; returns the final accumulators.
-SmallVector<Value> RowEmitter::emitLoops(Pass &pass, Elements outer, ValueRange accumulators) {
-  unsigned depth = outer.loops.size();
-  if (depth + 1 == pass.extents.size())
-    return emitSegments(pass, outer, accumulators);
-  Value extent = emission.getSize(pass.extents[depth]);
-  auto loop =
-      scf::ForOp::create(builder, location, emission.getConstant(0), extent, emission.getConstant(1), accumulators);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  outer.loops.push_back(loop.getInductionVar());
-  outer.number =
-      emission.multiply(emission.add(outer.number, loop.getInductionVar()), emission.getSize(pass.extents[depth + 1]));
-  SmallVector<Value> next = emitLoops(pass, outer, loop.getRegionIterArgs());
-  // Without accumulators the loop already has its terminator.
-  if (!next.empty())
-    scf::YieldOp::create(builder, location, next);
-  return llvm::to_vector_of<Value>(loop.getResults());
+/// A loop over elements that is not merged with those within.
+void RowEmitter::forElements(tile::BlocksAttr node) {
+  tile::ComputeOp first = getFirst(cast<tile::VectorsAttr>(getLeaf(node)));
+  unsigned loop = node.getAxis() - tile::RowAxis::loops;
+  SmallVector<Expr> extents = first.getExtents();
+  forRange(emission.getConstant(0), emission.getSize(extents[loop]), emission.getConstant(1), [&](Value position) {
+    Elements outer = pass->outer;
+    pass->outer.loops.push_back(position);
+    pass->outer.number = emission.multiply(emission.add(outer.number, position), emission.getSize(extents[loop + 1]));
+    walk(node.getBody().getValue());
+    pass->outer = outer;
+  });
 }
 
-/// The innermost loop, by segments of its columns; values that all of them share are computed before.
-SmallVector<Value> RowEmitter::emitSegments(Pass &pass, const Elements &outer, ValueRange accumulators) {
-  Value from = emission.getConstant(0), to = emission.getSize(pass.extents.back());
-  if (grid.columns) {
-    from = axes.ranges[tile::RowAxis::elements].first;
-    to = emission.minimum(emission.add(from, emission.getSize(*grid.columns)), to);
-  }
-  // Vectors of segments begin at any column, where those of a row have the same columns modulo their lanes.
-  unsigned lanes = grid.ends.empty() ? pass.lanes : 1;
-  auto emitAll = [&] {
-    if (grid.ends.empty())
-      return emitRun(pass, outer, from, to, accumulators);
-    SmallVector<Expr> ends(grid.ends);
-    ends.push_back(pass.extents.back());
-    Expr begin = Expr::constant(builder.getContext(), 0);
-    for (Expr end : ends) {
-      for (const RowPasses::Entry &entry : passes.entries)
-        facts[entry.compute] = tile::getColumnFacts(entry.compute, begin, end);
-      Value last = emission.minimum(emission.maximum(emission.getSize(end), from), to);
-      std::optional<int64_t> count = (end - begin).asConstant();
-      Pass segment{pass.number, {}, pass.extents, pass.lanes, pass.sideBySide};
-      if (count && *count <= tile::fewColumns)
-        segment.lanes = segment.sideBySide = 1;
-      emitRun(segment, outer, from, last, {});
-      from = last;
-      begin = end;
+/// Vectors of the innermost loop, by segments of its columns; values that all of them share are computed before. As
+/// many accumulators as the node has for one row hide the latency of additions.
+void RowEmitter::emitVectors(tile::VectorsAttr node) {
+  forPass(node, [&] {
+    pass->length = getLength(getFirst(node));
+    ArrayRef<Expr> segments = node.getEnds();
+    Run run{node.getBody().getValue(), static_cast<unsigned>(node.getLanes()),
+            std::max<unsigned>(1, llvm::divideCeil(node.getTogether(), rows.size()))};
+    Value from = emission.getConstant(0), to = emission.getSize(pass->length);
+    if (grid.columns) {
+      from = axes.ranges[tile::RowAxis::elements].first;
+      to = emission.minimum(emission.add(from, emission.getSize(*grid.columns)), to);
     }
-    return SmallVector<Value>();
-  };
-  if (!canShareValues(lanes))
-    return emitAll();
-  // An empty range has no point to compute shared values at.
-  return updateIf(isBehind(to, from), accumulators, [&] {
-    shareValues(outer, from, lanes);
-    return emitAll();
+    // Vectors of segments begin at any column, where those of a row have the same columns modulo their lanes.
+    unsigned lanes = segments.empty() ? run.lanes : 1;
+    auto emitAll = [&] { segments.empty() ? emitRun(run, from, to) : emitSegments(run, segments, from, to); };
+    if (!canShareValues(lanes))
+      return emitAll();
+    // An empty range has no point to compute shared values at.
+    emitIf(isBehind(to, from), [&] {
+      shareValues(from, lanes);
+      emitAll();
+    });
   });
 }
 
-/// The elements from a column on, of each row.
-void RowEmitter::addElements(const Pass &pass, const Elements &outer, Value column, Value mask,
-                             SmallVectorImpl<Elements> &vectors) {
-  for (unsigned row = 0; row < rows.size(); ++row) {
-    Elements &elements =
-        vectors.emplace_back(Elements{row, outer.loops, emission.add(outer.number, column), pass.lanes, mask});
-    elements.loops.push_back(column);
+void RowEmitter::emitSegments(const Run &run, ArrayRef<Expr> segments, Value from, Value to) {
+  SmallVector<Expr> ends(segments);
+  ends.push_back(pass->length);
+  Expr begin = Expr::constant(builder.getContext(), 0);
+  for (Expr end : ends) {
+    for (const RowPasses::Entry &entry : passes.entries)
+      facts[entry.compute] = tile::getColumnFacts(entry.compute, begin, end);
+    Value last = emission.minimum(emission.maximum(emission.getSize(end), from), to);
+    std::optional<int64_t> count = (end - begin).asConstant();
+    bool hasFew = count && *count <= tile::fewColumns;
+    emitRun(hasFew ? Run{run.body, 1, 1} : run, from, last);
+    from = last;
+    begin = end;
   }
 }
 
-Value RowEmitter::isBehind(Value column, Value other) {
-  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, column, other);
-}
-
-/// Whole vectors of the innermost loop, `count` in each turn with accumulators of their own, from the column `from` up
-/// to `end`; returns the accumulators of all of them.
-SmallVector<Value> RowEmitter::emitVectors(Pass &pass, const Elements &outer, Value from, Value end, unsigned count,
-                                           ValueRange accumulators) {
-  Value width = emission.getConstant(count * pass.lanes);
-  auto loop = scf::ForOp::create(builder, location, from, end, width, accumulators);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  SmallVector<Elements> vectors;
-  for (unsigned vector = 0; vector < count; ++vector) {
-    Value column = emission.add(loop.getInductionVar(), emission.getConstant(vector * pass.lanes));
-    addElements(pass, outer, column, {}, vectors);
+/// Computes the vectors at a column of each row, several side by side.
+void RowEmitter::walkVectors(const Run &run, Value column, unsigned sideBySide, Value mask) {
+  for (unsigned vector = 0; vector < sideBySide; ++vector) {
+    Value first = emission.add(column, emission.getConstant(vector * run.lanes));
+    for (unsigned row = 0; row < rows.size(); ++row) {
+      Elements &elements = vectors.emplace_back(
+          Elements{row, pass->outer.loops, emission.add(pass->outer.number, first), run.lanes, mask});
+      elements.loops.push_back(first);
+    }
   }
-  SmallVector<Value> next = emitElements(pass, vectors, loop.getRegionIterArgs());
-  // Without accumulators the loop has its terminator already.
-  if (!next.empty())
-    scf::YieldOp::create(builder, location, next);
-  return llvm::to_vector_of<Value>(loop.getResults());
+  walk(run.body);
+  vectors.clear();
 }
 
-/// The accumulators of a vector, and those that the vectors beside it begin with.
-SmallVector<Value> RowEmitter::withFurther(Pass &pass, ValueRange accumulators) {
-  SmallVector<Value> all = llvm::to_vector_of<Value>(accumulators), start = getStart(pass);
-  for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
-    llvm::append_range(all, start);
-  return all;
-}
+Value RowEmitter::isBehind(Value column, Value other) { return compare(arith::CmpIPredicate::sgt, column, other); }
 
-/// Vectors side by side, from the column `from` up to `end`. Their accumulators are combined in order behind them: a
-/// row that is too short for them has none to combine.
-SmallVector<Value> RowEmitter::emitSideBySide(Pass &pass, const Elements &outer, Value from, Value end,
-                                              ValueRange accumulators) {
-  return updateIf(isBehind(end, from), accumulators, [&] {
-    return combine(pass, emitVectors(pass, outer, from, end, pass.sideBySide, withFurther(pass, accumulators)));
-  });
-}
-
-/// Updates accumulators under a condition.
-SmallVector<Value> RowEmitter::updateIf(Value condition, ValueRange accumulators,
-                                        llvm::function_ref<SmallVector<Value>()> update) {
-  auto branch = scf::IfOp::create(builder, location, accumulators.getTypes(), condition,
-                                  /*withElseRegion=*/!accumulators.empty());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> next = update();
-  if (!next.empty()) {
-    scf::YieldOp::create(builder, location, next);
-    builder.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(builder, location, accumulators);
-  }
-  return llvm::to_vector_of<Value>(branch.getResults());
-}
-
-/// Columns of the innermost loop: whole vectors, several side by side if the tiling says so, then a masked one. Of what
-/// follows on fewer columns than several vectors have, vectors without accumulators are half as many each time. Blocks
-/// combine what stands side by side behind the rest: they need not ask whether a row is long enough for it.
-SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, Value from, Value to,
-                                       ValueRange accumulators) {
-  SmallVector<Value> behind = llvm::to_vector_of<Value>(accumulators);
-  auto getEnd = [&](unsigned vectors) {
-    Value width = emission.getConstant(vectors * pass.lanes);
+/// Columns of the innermost loop: whole vectors, several side by side if the node says so, then a masked one. Of what
+/// follows on fewer columns than several vectors have, vectors without accumulators are half as many each time.
+/// Accumulators of vectors side by side are combined in order behind them: a row that is too short has none to combine.
+/// Blocks combine them behind the rest: they need not ask whether a row is long enough.
+void RowEmitter::emitRun(const Run &run, Value from, Value to) {
+  bool reduces = !pass->reductions.empty();
+  auto getEnd = [&](unsigned count) {
+    Value width = emission.getConstant(count * run.lanes);
     return emission.add(from, emission.multiply(emission.divide(emission.subtract(to, from), width), width));
   };
+  auto forVectors = [&](Value end, unsigned count) {
+    forRange(from, end, emission.getConstant(count * run.lanes),
+             [&](Value column) { walkVectors(run, column, count, {}); });
+  };
   SmallVector<Value> further;
-  if (pass.sideBySide > 1 && !pass.reductions.empty()) {
-    Value end = getEnd(pass.sideBySide);
+  if (run.sideBySide > 1 && reduces) {
+    Value end = getEnd(run.sideBySide);
+    auto emitSideBySide = [&] {
+      SmallVector<Value> all = carried, start = getStart();
+      for (unsigned vector = 1; vector < run.sideBySide; ++vector)
+        llvm::append_range(all, start);
+      return carry(all, [&] { forVectors(end, run.sideBySide); });
+    };
     if (blocks) {
-      size_t ofVector = behind.size();
-      behind = emitVectors(pass, outer, from, end, pass.sideBySide, withFurther(pass, behind));
-      further.append(behind.begin() + ofVector, behind.end());
-      behind.truncate(ofVector);
+      size_t ofVector = carried.size();
+      further = emitSideBySide();
+      carried.assign(further.begin(), further.begin() + ofVector);
+      further.erase(further.begin(), further.begin() + ofVector);
     } else {
-      behind = emitSideBySide(pass, outer, from, end, behind);
+      emitIf(isBehind(end, from), [&] { carried = combine(emitSideBySide(), run.sideBySide); });
     }
     from = end;
   }
-  auto finish = [&](SmallVector<Value> sums) {
-    if (further.empty())
-      return sums;
-    llvm::append_range(sums, further);
-    return combine(pass, sums);
-  };
-  for (unsigned vectors = pass.reductions.empty() ? pass.sideBySide : 1; vectors > 0; vectors /= 2) {
-    Value end = pass.lanes == 1 && vectors == 1 ? to : getEnd(vectors);
-    behind = emitVectors(pass, outer, from, end, vectors, behind);
+  for (unsigned count = reduces ? 1 : run.sideBySide; count > 0; count /= 2) {
+    Value end = run.lanes == 1 && count == 1 ? to : getEnd(count);
+    forVectors(end, count);
     from = end;
   }
-  if (pass.lanes == 1)
-    return finish(behind);
-  return finish(updateIf(isBehind(to, from), behind, [&] {
-    SmallVector<Elements> last;
-    addElements(pass, outer, from, emission.getTailMask(pass.lanes, emission.subtract(to, from)), last);
-    return emitElements(pass, last, behind);
-  }));
+  if (run.lanes > 1)
+    emitIf(isBehind(to, from),
+           [&] { walkVectors(run, from, 1, emission.getTailMask(run.lanes, emission.subtract(to, from))); });
+  if (further.empty())
+    return;
+  llvm::append_range(carried, further);
+  carried = combine(carried, run.sideBySide);
 }
 
 void codegen::emitRows(tile::ProgramOp program, Emission &emission) {

@@ -14,9 +14,20 @@ using sym::Expr;
 using tile::RowPasses;
 using tile::RowRole;
 
+Attribute RowEmitter::getLeaf(Attribute node) {
+  while (auto loop = dyn_cast<tile::BlocksAttr>(node))
+    node = loop.getBody()[0];
+  return node;
+}
+
+SmallVector<tile::ComputeOp> RowEmitter::getComputes(tile::EvaluateAttr node) {
+  SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
+  return llvm::map_to_vector(node.getComputes(), [&](int64_t number) { return computes[number]; });
+}
+
 /// Whether the reductions of a compute run within each element of a row, rather than along the row.
-static bool reducesWithin(tile::ComputeOp compute, unsigned rowLoops, bool hasElements) {
-  return compute.getNumReductions() > 0 && compute.getNumParallel() == rowLoops + hasElements;
+bool RowEmitter::reducesWithin(tile::ComputeOp compute) {
+  return compute.getNumReductions() > 0 && passes.find(compute.getResult(0))->role != RowRole::reduction;
 }
 
 LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elements) {
@@ -47,8 +58,7 @@ LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elemen
   SmallVector<Expr> digits;
   Expr rest = symbol;
   unsigned left = points.loops.size();
-  bool isWithin = reducesWithin(compute, rows[elements.row].indices.size(), /*hasElements=*/true);
-  for (unsigned loop = isWithin ? compute.getNumParallel() : compute.getNumLoops(); loop > left; --loop) {
+  for (unsigned loop = reducesWithin(compute) ? compute.getNumParallel() : compute.getNumLoops(); loop > left; --loop) {
     bool outermost = loop - 1 == left;
     digits.push_back(outermost ? rest : Expr::mod(rest, extents[loop - 1]));
     if (!outermost)
@@ -81,48 +91,46 @@ void RowEmitter::store(tile::ComputeOp compute, Value result, Value value, const
     keep(result, BodyVectorizer(emission, compute, getPoints(compute, elements)).spread(value), elements);
 }
 
-/// All computes of a pass at some vectors of elements; returns the updated accumulators.
-SmallVector<Value> RowEmitter::emitElements(Pass &pass, MutableArrayRef<Elements> vectors, ValueRange accumulators) {
-  SmallVector<Value> next = llvm::to_vector_of<Value>(accumulators);
-  SmallVector<tile::ComputeOp> computes;
-  for (const RowPasses::Entry &entry : passes.entries)
-    if (entry.role != RowRole::scalar && entry.pass == pass.number)
-      computes.push_back(entry.compute);
-  if (pass.number == grid.prefetching)
-    prefetchRows(vectors);
-  if (pass.reductions.empty()) {
-    for (ArrayRef<tile::ComputeOp> left = computes; !left.empty();)
-      emitValues(takeTogether(left), vectors);
-    return next;
-  }
+/// Computes at the current vectors, whose reductions along the row update the carried accumulators; or, within loops of
+/// their own reductions, a step of these.
+void RowEmitter::emitEvaluate(tile::EvaluateAttr node) {
+  if (squares)
+    return emitSquare();
+  SmallVector<tile::ComputeOp> computes = getComputes(node);
+  if (!reduced.empty())
+    return emitReductionStep(computes);
+  if (node.getAhead())
+    prefetchRows();
   Loaded loaded;
-  for (tile::ComputeOp compute : computes) {
-    auto reduction =
-        llvm::find_if(pass.reductions, [&](Reduction &other) { return other.lanes.getCompute() == compute; });
-    if (reduction == pass.reductions.end()) {
-      emitValues(compute, vectors);
-      continue;
-    }
-    // Accumulators of one vector, then of the next one; of each, those of one row, then of the next one.
-    for (auto [number, elements] : llvm::enumerate(vectors)) {
-      MutableArrayRef<Value> own =
-          MutableArrayRef(next).slice(number * next.size() / vectors.size(), next.size() / vectors.size());
-      BodyVectorizer body(emission, compute, getPoints(compute, elements));
-      setInputs(body, compute, elements);
-      if (elements.row == 0)
-        loaded.clear();
-      if (blocks)
-        shareLoads(body, elements, loaded);
-      MutableArrayRef<Value> kept = own.slice(reduction->first, compute.getNumResults());
-      llvm::copy(reduction->lanes.emitStep(body, ArrayRef<Value>(kept), elements.mask), kept.begin());
-    }
+  atVectors(computes, [&] {
+    for (tile::ComputeOp compute : computes)
+      if (passes.find(compute.getResult(0))->role == RowRole::reduction)
+        accumulate(compute, loaded);
+      else
+        emitValues(compute, vectors);
+  });
+}
+
+/// Accumulators of one vector, then of the next one; of each, those of one row, then of the next one.
+void RowEmitter::accumulate(tile::ComputeOp compute, Loaded &loaded) {
+  Reduction &reduction =
+      *llvm::find_if(pass->reductions, [&](Reduction &other) { return other.lanes.getCompute() == compute; });
+  size_t ofVector = carried.size() / vectors.size();
+  for (auto [number, elements] : llvm::enumerate(vectors)) {
+    BodyVectorizer body(emission, compute, getPoints(compute, elements));
+    setInputs(body, compute, elements);
+    if (elements.row == 0)
+      loaded.clear();
+    if (blocks)
+      shareLoads(body, elements, loaded);
+    auto kept = MutableArrayRef(carried).slice(number * ofVector + reduction.first, compute.getNumResults());
+    llvm::copy(reduction.lanes.emitStep(body, ArrayRef<Value>(kept), elements.mask), kept.begin());
   }
-  return next;
 }
 
 /// Brings closer what the first pass reads of the rows behind the current ones, at the same elements. Processors fetch
 /// ahead within a row, but do not see where the next one begins while the current one is computed.
-void RowEmitter::prefetchRows(ArrayRef<Elements> vectors) {
+void RowEmitter::prefetchRows() {
   Expr lastLoop = emission.getPositionSymbol("row" + std::to_string(grid.rowExtents.size() - 1));
   for (const Elements &elements : vectors) {
     if (elements.lanes == 1 || elements.mask)
@@ -143,35 +151,17 @@ void RowEmitter::prefetchRows(ArrayRef<Elements> vectors) {
   }
 }
 
-/// The next computes: one, or reductions within the same elements without dependences, which share their loops.
-ArrayRef<tile::ComputeOp> RowEmitter::takeTogether(ArrayRef<tile::ComputeOp> &left) {
-  tile::ComputeOp first = left.front();
-  size_t count = 1;
-  for (; first.getNumReductions() && count < left.size(); ++count) {
-    ArrayRef<tile::ComputeOp> before = left.take_front(count);
-    tile::ComputeOp compute = left[count];
-    bool reads = llvm::any_of(compute.getInputs(), [&](Value input) {
-      return llvm::is_contained(before, input.getDefiningOp<tile::ComputeOp>());
-    });
-    if (reads || compute.getExtents() != first.getExtents() || compute.getNumParallel() != first.getNumParallel())
-      break;
-  }
-  ArrayRef<tile::ComputeOp> together = left.take_front(count);
-  left = left.drop_front(count);
-  return together;
+/// Results at each of some vectors are stored and kept.
+void RowEmitter::storeResults(tile::ComputeOp compute, MutableArrayRef<Elements> vectors) {
+  for (Elements &elements : vectors)
+    for (Value result : compute.getResults())
+      store(compute, result, elements.computed[result], elements);
 }
 
-/// The results of computes at each of some vectors, which are stored and kept.
-void RowEmitter::emitValues(ArrayRef<tile::ComputeOp> together, MutableArrayRef<Elements> vectors) {
-  tile::ComputeOp first = together.front();
-  if (first.getNumReductions())
-    emitInnerReductions(together, vectors);
-  else
-    emitMap(first, vectors);
-  for (tile::ComputeOp compute : together)
-    for (Elements &elements : vectors)
-      for (Value result : compute.getResults())
-        store(compute, result, elements.computed[result], elements);
+/// The results of a map at each of some vectors, which are stored and kept.
+void RowEmitter::emitValues(tile::ComputeOp compute, MutableArrayRef<Elements> vectors) {
+  emitMap(compute, vectors);
+  storeResults(compute, vectors);
 }
 
 void RowEmitter::emitMap(tile::ComputeOp compute, MutableArrayRef<Elements> vectors) {
@@ -193,54 +183,56 @@ void RowEmitter::emitMap(tile::ComputeOp compute, MutableArrayRef<Elements> vect
       elements.computed[result] = value;
 }
 
-void RowEmitter::emitInnerReductions(ArrayRef<tile::ComputeOp> together, MutableArrayRef<Elements> vectors) {
-  SmallVector<Value> values;
-  for (Elements &elements : vectors)
-    for (tile::ComputeOp compute : together)
-      for (unsigned result = 0; result < compute.getNumResults(); ++result)
-        values.push_back(getLaneConstant(emission, compute.getInit(result), elements.lanes));
-  tile::ComputeOp first = together.front();
-  values = emitInnerLoops(together, vectors, {}, first.getNumParallel(), values);
-  auto next = values.begin();
-  for (Elements &elements : vectors)
-    for (tile::ComputeOp compute : together)
-      for (Value result : compute.getResults())
-        elements.computed[result] = *next++;
+/// The loops of reductions within the elements of the current vectors, which carry their accumulators.
+void RowEmitter::emitInnerReductions(tile::BlocksAttr node) {
+  SmallVector<tile::ComputeOp> computes = getComputes(cast<tile::EvaluateAttr>(getLeaf(node)));
+  unsigned loop = node.getAxis() - tile::RowAxis::loops;
+  Value extent = emission.getSize(computes.front().getExtents()[loop]);
+  auto forSteps = [&] {
+    forRange(emission.getConstant(0), extent, emission.getConstant(1), [&](Value step) {
+      reduced.push_back({emission.getPositionSymbol("reduced" + std::to_string(loop)), step});
+      walk(node.getBody().getValue());
+      reduced.pop_back();
+    });
+  };
+  if (!reduced.empty())
+    return forSteps();
+  atVectors(computes, [&] {
+    SmallVector<Value> start;
+    for (Elements &elements : vectors)
+      for (tile::ComputeOp compute : computes)
+        for (unsigned result = 0; result < compute.getNumResults(); ++result)
+          start.push_back(getLaneConstant(emission, compute.getInit(result), elements.lanes));
+    SmallVector<Value> values = carry(start, forSteps);
+    auto next = values.begin();
+    for (Elements &elements : vectors)
+      for (tile::ComputeOp compute : computes)
+        for (Value result : compute.getResults())
+          elements.computed[result] = *next++;
+    for (tile::ComputeOp compute : computes)
+      storeResults(compute, vectors);
+  });
 }
 
-/// The reduction loops from `loop` on, around the bodies; returns the final accumulators of all vectors.
-SmallVector<Value> RowEmitter::emitInnerLoops(ArrayRef<tile::ComputeOp> together, ArrayRef<Elements> vectors,
-                                              Positions reduced, unsigned loop, ValueRange accumulators) {
-  tile::ComputeOp first = together.front();
-  if (loop == first.getNumLoops()) {
-    SmallVector<Value> next;
-    for (const Elements &elements : vectors)
-      for (tile::ComputeOp compute : together) {
-        LanePoints points = getPoints(compute, elements);
-        for (const Position &position : reduced) {
-          points.loops.push_back(position.symbol);
-          points.positions.push_back(position);
-        }
-        BodyVectorizer body(emission, compute, std::move(points));
-        unsigned results = compute.getNumResults();
-        for (auto [argument, value] :
-             llvm::zip_equal(compute.getAccumulators(), accumulators.slice(next.size(), results)))
-          body.set(argument, value);
-        setInputs(body, compute, elements);
-        for (Value value : body.getYielded())
-          next.push_back(body.spread(value));
+/// A step of reductions within the elements of the current vectors.
+void RowEmitter::emitReductionStep(ArrayRef<tile::ComputeOp> computes) {
+  SmallVector<Value> next;
+  for (const Elements &elements : vectors)
+    for (tile::ComputeOp compute : computes) {
+      LanePoints points = getPoints(compute, elements);
+      for (const Position &position : reduced) {
+        points.loops.push_back(position.symbol);
+        points.positions.push_back(position);
       }
-    return next;
-  }
-  Value extent = emission.getSize(first.getExtents()[loop]);
-  auto nest = scf::ForOp::create(builder, first.getLoc(), emission.getConstant(0), extent, emission.getConstant(1),
-                                 accumulators);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(nest.getBody());
-  reduced.push_back({emission.getPositionSymbol("reduced" + std::to_string(loop)), nest.getInductionVar()});
-  SmallVector<Value> next = emitInnerLoops(together, vectors, std::move(reduced), loop + 1, nest.getRegionIterArgs());
-  scf::YieldOp::create(builder, first.getLoc(), next);
-  return llvm::to_vector_of<Value>(nest.getResults());
+      BodyVectorizer body(emission, compute, std::move(points));
+      auto accumulators = ArrayRef(carried).slice(next.size(), compute.getNumResults());
+      for (auto [argument, value] : llvm::zip_equal(compute.getAccumulators(), accumulators))
+        body.set(argument, value);
+      setInputs(body, compute, elements);
+      for (Value value : body.getYielded())
+        next.push_back(body.spread(value));
+    }
+  carried = next;
 }
 
 /// Whether bodies have values that all columns or all vectors of a row share: columns are the innermost loop then.
@@ -255,8 +247,8 @@ bool RowEmitter::canShareValues(unsigned lanes) {
 }
 
 /// Emits them at the first column.
-void RowEmitter::shareValues(const Elements &outer, Value column, unsigned lanes) {
-  Elements point{outer.row, outer.loops, outer.number};
+void RowEmitter::shareValues(Value column, unsigned lanes) {
+  Elements point = pass->outer;
   point.loops.push_back(column);
   Elements vector = point;
   vector.lanes = lanes;

@@ -48,18 +48,23 @@ private:
     unsigned first;
   };
 
-  /// All computes of one pass over a row.
+  using Elements = RowElements;
+
+  /// The pass over the current rows whose loops are emitted.
   struct Pass {
-    unsigned number;
     llvm::SmallVector<Reduction> reductions;
-    /// The loops over the row's elements; several if they are not merged.
-    llvm::SmallVector<sym::Expr> extents;
-    unsigned lanes;
-    /// Vectors that are computed side by side, each with accumulators of its own.
-    unsigned sideBySide;
+    /// The current positions of the loops around vectors, and the number of the first element there.
+    Elements outer;
+    /// The elements of the innermost loop.
+    sym::Expr length;
   };
 
-  using Elements = RowElements;
+  /// How neighbouring columns are computed: the nodes at each vector, its lanes, and vectors side by side, each with
+  /// accumulators of its own.
+  struct Run {
+    llvm::ArrayRef<mlir::Attribute> body;
+    unsigned lanes, sideBySide;
+  };
 
   struct Row {
     llvm::SmallVector<mlir::Value> indices;
@@ -72,7 +77,6 @@ private:
   std::pair<mlir::Value, mlir::Value> getRowsOfTile();
   void forRows(llvm::function_ref<void()> body);
   void forRowsTogether(mlir::Value first, mlir::Value end, llvm::function_ref<void()> body);
-  void emitRows(unsigned pass);
   /// Whether the current rows are neighbours whose values of whole rows stand in vectors, a row a lane.
   bool areTogether() const { return rows.size() > 1 && !blocks; }
   Elements getWholeRows(unsigned row) const;
@@ -80,39 +84,36 @@ private:
   void emitPacked(tile::PackedAttr node, unsigned depth) override;
   void placeRow();
   void emitBlocks(tile::BlocksAttr node) override;
-  void emitEvaluate(tile::EvaluateAttr node) override;
-  void emitScalars(unsigned before);
-  void emitPass(unsigned number);
-  llvm::SmallVector<mlir::Value> emitLoops(Pass &pass, Elements outer, mlir::ValueRange accumulators);
-  llvm::SmallVector<mlir::Value> emitSegments(Pass &pass, const Elements &outer, mlir::ValueRange accumulators);
-  llvm::SmallVector<mlir::Value> emitRun(Pass &pass, const Elements &outer, mlir::Value from, mlir::Value to,
-                                         mlir::ValueRange accumulators);
-  llvm::SmallVector<mlir::Value> emitVectors(Pass &pass, const Elements &outer, mlir::Value from, mlir::Value end,
-                                             unsigned count, mlir::ValueRange accumulators);
-  llvm::SmallVector<mlir::Value> emitSideBySide(Pass &pass, const Elements &outer, mlir::Value from, mlir::Value end,
-                                                mlir::ValueRange accumulators);
-  llvm::SmallVector<mlir::Value> getStart(Pass &pass);
-  llvm::SmallVector<mlir::Value> withFurther(Pass &pass, mlir::ValueRange accumulators);
-  llvm::SmallVector<mlir::Value> combine(Pass &pass, mlir::ValueRange accumulators);
-  llvm::SmallVector<mlir::Value> updateIf(mlir::Value condition, mlir::ValueRange accumulators,
-                                          llvm::function_ref<llvm::SmallVector<mlir::Value>()> update);
+  void atVectors(llvm::ArrayRef<tile::ComputeOp> computes, llvm::function_ref<void()> body);
+  tile::ComputeOp getFirst(tile::VectorsAttr node);
+  sym::Expr getLength(tile::ComputeOp compute);
+  void forPass(tile::VectorsAttr node, llvm::function_ref<void()> loops);
+  void forElements(tile::BlocksAttr node);
+  void emitVectors(tile::VectorsAttr node) override;
+  void emitSegments(const Run &run, llvm::ArrayRef<sym::Expr> segments, mlir::Value from, mlir::Value to);
+  void emitRun(const Run &run, mlir::Value from, mlir::Value to);
+  void walkVectors(const Run &run, mlir::Value column, unsigned sideBySide, mlir::Value mask);
+  llvm::SmallVector<mlir::Value> getStart();
+  llvm::SmallVector<mlir::Value> combine(llvm::ArrayRef<mlir::Value> accumulators, unsigned sideBySide);
   mlir::Value isBehind(mlir::Value column, mlir::Value other);
-  void addElements(const Pass &pass, const Elements &outer, mlir::Value column, mlir::Value mask,
-                   llvm::SmallVectorImpl<Elements> &vectors);
 
   // Bodies at some elements.
-  llvm::SmallVector<mlir::Value> emitElements(Pass &pass, llvm::MutableArrayRef<Elements> vectors,
-                                              mlir::ValueRange accumulators);
-  void prefetchRows(llvm::ArrayRef<Elements> vectors);
-  llvm::ArrayRef<tile::ComputeOp> takeTogether(llvm::ArrayRef<tile::ComputeOp> &left);
-  void emitValues(llvm::ArrayRef<tile::ComputeOp> together, llvm::MutableArrayRef<Elements> vectors);
+  /// Vectors of operands by their number, and by the row and column of results that they depend on.
+  using Loaded = llvm::DenseMap<std::pair<unsigned, unsigned>, mlir::Value>;
+  /// What is computed at the elements of a node, within loops around it.
+  static mlir::Attribute getLeaf(mlir::Attribute node);
+  llvm::SmallVector<tile::ComputeOp> getComputes(tile::EvaluateAttr node);
+  bool reducesWithin(tile::ComputeOp compute);
+  void emitEvaluate(tile::EvaluateAttr node) override;
+  void accumulate(tile::ComputeOp compute, Loaded &loaded);
+  void prefetchRows();
+  void emitValues(tile::ComputeOp compute, llvm::MutableArrayRef<Elements> vectors);
   void emitMap(tile::ComputeOp compute, llvm::MutableArrayRef<Elements> vectors);
-  void emitInnerReductions(llvm::ArrayRef<tile::ComputeOp> together, llvm::MutableArrayRef<Elements> vectors);
-  llvm::SmallVector<mlir::Value> emitInnerLoops(llvm::ArrayRef<tile::ComputeOp> together,
-                                                llvm::ArrayRef<Elements> vectors, Positions reduced, unsigned loop,
-                                                mlir::ValueRange accumulators);
+  void storeResults(tile::ComputeOp compute, llvm::MutableArrayRef<Elements> vectors);
+  void emitInnerReductions(tile::BlocksAttr node);
+  void emitReductionStep(llvm::ArrayRef<tile::ComputeOp> computes);
   bool canShareValues(unsigned lanes);
-  void shareValues(const Elements &outer, mlir::Value column, unsigned lanes);
+  void shareValues(mlir::Value column, unsigned lanes);
   LanePoints getPoints(tile::ComputeOp compute, const Elements &elements);
   void setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements);
   void store(tile::ComputeOp compute, mlir::Value result, mlir::Value value, const Elements &elements);
@@ -121,8 +122,6 @@ private:
   mlir::Value loadKept(mlir::Value result, const Elements &elements);
 
   // Blocks of rows and columns of results.
-  /// Vectors of operands by their number, and by the row and column of results that they depend on.
-  using Loaded = llvm::DenseMap<std::pair<unsigned, unsigned>, mlir::Value>;
   void forResultBlocks(llvm::function_ref<void()> body);
   void forResults(tile::BlocksAttr node, llvm::function_ref<void()> body);
   void setResults();
@@ -161,6 +160,11 @@ private:
   /// matrix.
   llvm::SmallVector<Row> rows;
   int64_t columnsOfBlock = 1;
+  /// The pass that is entered, and the elements that are computed side by side.
+  std::optional<Pass> pass;
+  llvm::SmallVector<Elements> vectors;
+  /// Positions of reductions within these elements.
+  Positions reduced;
   /// The outer points of the current block of results.
   llvm::SmallVector<mlir::Value> matrix;
   /// Values of whole rows that are together.

@@ -42,6 +42,7 @@ void TreeWalker::walk(ArrayRef<Attribute> nodes, unsigned depth) {
     TypeSwitch<Attribute>(node)
         .Case([&](tile::BlocksAttr blocks) { emitBlocks(blocks); })
         .Case([&](tile::PackedAttr packed) { emitPacked(packed, depth); })
+        .Case([&](tile::VectorsAttr vectors) { emitVectors(vectors); })
         .Case([&](tile::MultiplyAttr multiply) { emitMultiply(multiply); })
         .Case([&](tile::EvaluateAttr evaluate) { emitEvaluate(evaluate); })
         .Case([&](tile::OpaqueTilingAttr) { emitWrittenOut(); });
@@ -74,7 +75,7 @@ TreeWalker::Division TreeWalker::divide(tile::BlocksAttr blocks) {
 void TreeWalker::forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body) {
   AxisRange whole = axes.ranges[blocks.getAxis()];
   Division division = divide(blocks);
-  emission.forRange(emission.getConstant(0), division.count, 1, [&](Value number) {
+  forRange(emission.getConstant(0), division.count, emission.getConstant(1), [&](Value number) {
     AxisRange block = getRange(whole, number, division.size);
     block.block = number;
     block.isFirst = compare(arith::CmpIPredicate::eq, number, emission.getConstant(0));
@@ -87,7 +88,7 @@ void TreeWalker::forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> b
 void TreeWalker::forWholeBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body) {
   AxisRange whole = axes.ranges[blocks.getAxis()];
   Value step = emission.getSize(blocks.getStep());
-  emission.forRange(emission.getConstant(0), whole.count, step, [&](Value distance) {
+  forRange(emission.getConstant(0), whole.count, step, [&](Value distance) {
     Value count = emission.minimum(step, emission.subtract(whole.count, distance));
     axes.enter(blocks.getAxis(), {emission.add(whole.first, distance), count});
     body();
@@ -108,13 +109,42 @@ Value TreeWalker::isNewTile(unsigned depth) {
   return arith::OrIOp::create(builder, location, isFirst, compare(arith::CmpIPredicate::eq, tile, emission.begin));
 }
 
+void TreeWalker::forRange(Value from, Value to, Value step, llvm::function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(builder, location, from, to, step, carried);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    carried = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
+    body(loop.getInductionVar());
+    // Without carried values the loop has its terminator already.
+    if (!carried.empty())
+      scf::YieldOp::create(builder, location, carried);
+  }
+  carried = llvm::to_vector_of<Value>(loop.getResults());
+}
+
 void TreeWalker::emitIf(Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise) {
-  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> start = carried;
+  auto branch = scf::IfOp::create(builder, location, ValueRange(start).getTypes(), condition,
+                                  /*withElseRegion=*/otherwise || !start.empty());
+  auto emitBranch = [&](Block *block, llvm::function_ref<void()> emitBody) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(block);
+    carried = start;
+    if (emitBody)
+      emitBody();
+    if (!carried.empty())
+      scf::YieldOp::create(builder, location, carried);
+  };
+  emitBranch(branch.thenBlock(), body);
+  if (Block *block = branch.elseBlock())
+    emitBranch(block, otherwise);
+  carried = llvm::to_vector_of<Value>(branch.getResults());
+}
+
+SmallVector<Value> TreeWalker::carry(SmallVector<Value> start, llvm::function_ref<void()> body) {
+  std::swap(carried, start);
   body();
-  if (!otherwise)
-    return;
-  builder.setInsertionPointToStart(branch.elseBlock());
-  otherwise();
+  std::swap(carried, start);
+  return start;
 }

@@ -55,6 +55,7 @@ protected:
   /// The packed copy of an operand; `depth` dealt blocks enclose the node.
   virtual void emitPacked(tile::PackedAttr, unsigned depth) { llvm_unreachable("the form packs nothing"); }
   virtual void emitMultiply(tile::MultiplyAttr) { llvm_unreachable("the form has no micro-kernel"); }
+  virtual void emitVectors(tile::VectorsAttr) { llvm_unreachable("the form has no vectors of an axis"); }
   virtual void emitEvaluate(tile::EvaluateAttr) { llvm_unreachable("the form evaluates nothing"); }
   virtual void emitWrittenOut() { llvm_unreachable("the form has no loops of its own"); }
   /// Blocks that are not dealt, with the nodes within: a loop, unless the form has another order.
@@ -76,7 +77,11 @@ protected:
   /// Whether the worker computes its first tile within `depth` dealt blocks.
   mlir::Value isNewTile(unsigned depth);
 
+  /// `for (i = from; i < to; i += step) body(i)`, and branches: carried values are those after the body behind it.
+  void forRange(mlir::Value from, mlir::Value to, mlir::Value step, llvm::function_ref<void(mlir::Value)> body);
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise = nullptr);
+  /// `body` carries these values, and no others; returns those after it.
+  llvm::SmallVector<mlir::Value> carry(llvm::SmallVector<mlir::Value> start, llvm::function_ref<void()> body);
   mlir::Value toWord(mlir::Value index) {
     return mlir::arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
   }
@@ -98,6 +103,8 @@ protected:
   mlir::Value tile;
   llvm::SmallVector<mlir::Value> digits;
   llvm::SmallVector<AxisRange> dealt;
+  /// Values that change from one turn of the current loops to the next: accumulators.
+  llvm::SmallVector<mlir::Value> carried;
 
 private:
   void setTile(mlir::Value number, llvm::ArrayRef<sym::Expr> points, Positions &outer,

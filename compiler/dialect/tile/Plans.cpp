@@ -144,13 +144,17 @@ LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym:
                  succeeded(verifySize(emitError, "rows", rows)));
 }
 
-LogicalResult MapTilingAttr::verify(EmitError emitError, sym::Expr rows, sym::Expr columns, int64_t lanes,
-                                    int64_t vectors, ArrayRef<sym::Expr> ends) {
+static LogicalResult verifyEnds(EmitError emitError, ArrayRef<sym::Expr> ends) {
   for (auto [end, next] : llvm::zip(ends, ends.drop_front()))
     if (end.isConstant() && next.isConstant() && *end.asConstant() >= *next.asConstant())
       return emitError() << "ends of segments must ascend, not go from " << *end.asConstant() << " to "
                          << *next.asConstant();
-  return success(succeeded(verifySize(emitError, "rows", rows)) &&
+  return success();
+}
+
+LogicalResult MapTilingAttr::verify(EmitError emitError, sym::Expr rows, sym::Expr columns, int64_t lanes,
+                                    int64_t vectors, ArrayRef<sym::Expr> ends) {
+  return success(succeeded(verifyEnds(emitError, ends)) && succeeded(verifySize(emitError, "rows", rows)) &&
                  succeeded(verifySize(emitError, "columns", columns)) && succeeded(verifyLanes(emitError, lanes)) &&
                  succeeded(verifySize(emitError, "vectors", vectors)));
 }
@@ -188,6 +192,12 @@ LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr st
   if (share && !known)
     return emitError() << "a share has whole steps of a constant size, not of " << step.attr();
   return share ? verifyMultiple(emitError, "most_rows", share.getMostRows(), *known, "of a step") : success();
+}
+
+LogicalResult VectorsAttr::verify(EmitError emitError, int64_t axis, int64_t lanes, int64_t together, ArrayAttr,
+                                  ArrayRef<sym::Expr> ends) {
+  return success(succeeded(verifySize(emitError, "axis", axis, 0)) && succeeded(verifyLanes(emitError, lanes)) &&
+                 succeeded(verifySize(emitError, "together", together)) && succeeded(verifyEnds(emitError, ends)));
 }
 
 LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input, int64_t kept, int64_t most,

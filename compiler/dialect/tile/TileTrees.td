@@ -99,6 +99,28 @@ def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
                         "::mlir::ArrayAttr":$body, DefaultValuedParameter<"int64_t", "-1">:$masked_by);
 }
 
+def Tile_VectorsAttr : Tile_TreeNode<"Vectors", "vectors"> {
+  let summary = "a loop over vectors of an axis";
+  let description = [{
+    The nodes of `body` are executed in order, for each `lanes` neighbouring positions of the current range of `axis`
+    (1: scalars): for `together` vectors at a time, then for those that are left, the last of which is masked. Computes
+    that reduce along the axis have accumulators for every lane of every vector that is together, which are combined in
+    order; single vectors follow. Without such computes, half as many vectors follow each time.
+
+    At each position of `ends`, in ascending order, a segment ends, and vectors begin anew: within a segment, bodies need
+    not compare positions with its ends. Segments that are known to have few positions have scalars.
+    ```mlir
+    #tile.vectors<axis = 1, lanes = 16, together = 4, body = [#tile.evaluate<computes = [0], lanes = 1, along = 0>]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$axis, "int64_t":$lanes, "int64_t":$together, "::mlir::ArrayAttr":$body,
+                        OptionalArrayRefParameter<"::freestone::sym::Expr">:$ends);
+  let assemblyFormat = [{
+    `<` `axis` `=` $axis `,` `lanes` `=` $lanes `,` `together` `=` $together `,` `body` `=` $body
+    (`,` `ends` `=` `[` $ends^ `]`)? `>`
+  }];
+}
+
 def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
   let summary = "a packed copy of the current ranges of an operand";
   let description = [{
