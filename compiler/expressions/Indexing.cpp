@@ -139,13 +139,13 @@ Tensor nonZero(Tensor x) {
   return builder.emit<graph::NonZeroOp>(x.value(), builder.freshCount("nonzero", x.elementCount()));
 }
 
-Expr sizeOf(Tensor number) {
+Expr sizeOf(Tensor number, StringRef complaint) {
   if (!number)
     return {};
   GraphBuilder &builder = number.builder();
   mlir::Value scalar = cast(number, builder.getI64Type()).value();
   Expr count = builder.freshCount("size");
-  builder.create<graph::CountToOp>(scalar, count);
+  builder.create<graph::CountToOp>(scalar, count, complaint);
   return count;
 }
 

@@ -100,7 +100,7 @@ Tensor scatterNd(Tensor x, Tensor indices, Tensor updates, ScatterKind kind);
 Tensor nonZero(Tensor x);
 /// A symbol for the value of an integer scalar that is computed from data: a size, hence not negative, which is bound
 /// while running.
-Expr sizeOf(Tensor number);
+Expr sizeOf(Tensor number, llvm::StringRef complaint = {});
 /// i32 [b, c, n]: of boxes [b, n, 4] (least, then greatest coordinates) with scores [b, c, n], both f32, the positions
 /// of those that no better one overlaps, then -1. `limit` is an i64 scalar, `overlap` and `threshold` are of f32.
 Tensor suppress(Tensor boxes, Tensor scores, Tensor limit, Tensor overlap, Tensor threshold);

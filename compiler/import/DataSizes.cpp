@@ -22,23 +22,23 @@ static int64_t ravel(ArrayRef<int64_t> place, ArrayRef<int64_t> dims) {
   return element;
 }
 
-Expr DataSizes::get(Tensor sizes, int64_t element) {
+Expr DataSizes::get(Tensor sizes, int64_t element, StringRef complaint) {
   if (const Content *content = sizes.content())
     return (*content)[element].asExpr();
-  return get(sizes.value(), element);
+  return get(sizes.value(), element, complaint);
 }
 
 /// Follows the element back through what only moves it.
-Expr DataSizes::get(mlir::Value sizes, int64_t element) {
+Expr DataSizes::get(mlir::Value sizes, int64_t element, StringRef complaint) {
   auto dimsOf = [](mlir::Value value) { return llvm::cast<graph::TensorType>(value.getType()).getStaticShape(); };
   std::optional<SmallVector<int64_t>> dims = dimsOf(sizes);
   mlir::Operation *op = sizes.getDefiningOp();
   std::optional<SmallVector<int64_t>> before = op && op->getNumOperands() ? dimsOf(op->getOperand(0)) : std::nullopt;
   if (!dims || !op)
-    return bind(sizes, element);
+    return bind(sizes, element, complaint);
   SmallVector<int64_t> place = unravel(element, *dims);
   auto follow = [&](mlir::Value operand, ArrayRef<int64_t> from) {
-    return get(operand, ravel(from, *dimsOf(operand)));
+    return get(operand, ravel(from, *dimsOf(operand)), complaint);
   };
   return TypeSwitch<mlir::Operation *, Expr>(op)
       .Case([&](graph::SizesOp known) { return builder.current(known.getSizes()[element]); })
@@ -46,20 +46,21 @@ Expr DataSizes::get(mlir::Value sizes, int64_t element) {
         auto values = llvm::cast<mlir::DenseElementsAttr>(known.getValue()).getValues<APInt>();
         return builder.size(values[element].getSExtValue());
       })
-      .Case(
-          [&](graph::ReshapeOp reshape) { return before ? get(reshape.getOperand(), element) : bind(sizes, element); })
+      .Case([&](graph::ReshapeOp reshape) {
+        return before ? get(reshape.getOperand(), element, complaint) : bind(sizes, element, complaint);
+      })
       .Case([&](graph::CastOp cast) {
         mlir::Type from = graph::getElementType(cast.getOperand());
         bool isInteger = isa<mlir::IntegerType>(from) && !from.isInteger(1);
-        return before && isInteger ? get(cast.getOperand(), element) : bind(sizes, element);
+        return before && isInteger ? get(cast.getOperand(), element, complaint) : bind(sizes, element, complaint);
       })
       .Case([&](graph::BinaryOp binary) {
         // Sizes whose difference is known have one symbol.
         bool isAddition = binary.getKind() == graph::BinaryKind::add &&
                           isa_and_nonnull<graph::ConstantOp, graph::SizesOp>(binary.getRhs().getDefiningOp());
-        Expr added = isAddition ? get(binary.getRhs(), element) : Expr();
-        return added && builder.bounds().interval(added).lo >= 0 ? get(binary.getLhs(), element) + added
-                                                                 : bind(sizes, element);
+        Expr added = isAddition ? get(binary.getRhs(), element, complaint) : Expr();
+        return added && builder.bounds().interval(added).lo >= 0 ? get(binary.getLhs(), element, complaint) + added
+                                                                 : bind(sizes, element, complaint);
       })
       .Case([&](graph::TransposeOp transpose) {
         SmallVector<int64_t> from(place.size());
@@ -72,7 +73,8 @@ Expr DataSizes::get(mlir::Value sizes, int64_t element) {
         for (auto [index, start, step] : zip_equal(place, slice.getStarts(), slice.getSteps()))
           if (std::optional<int64_t> first = start.asConstant())
             from.push_back(*first + index * step);
-        return before && from.size() == place.size() ? follow(slice.getOperand(), from) : bind(sizes, element);
+        return before && from.size() == place.size() ? follow(slice.getOperand(), from)
+                                                     : bind(sizes, element, complaint);
       })
       .Case([&](graph::ConcatOp concat) {
         int64_t &index = place[concat.getAxis()];
@@ -84,9 +86,9 @@ Expr DataSizes::get(mlir::Value sizes, int64_t element) {
             return follow(part, place);
           index -= *extent;
         }
-        return bind(sizes, element);
+        return bind(sizes, element, complaint);
       })
-      .Default([&](mlir::Operation *) { return bind(sizes, element); });
+      .Default([&](mlir::Operation *) { return bind(sizes, element, complaint); });
 }
 
 /// Whether elements of a tensor still bind a symbol: a loop's body is built again where its sizes turn out to change.
@@ -98,7 +100,7 @@ static bool isBoundBy(mlir::Value sizes, Expr symbol) {
   });
 }
 
-Expr DataSizes::bind(mlir::Value sizes, int64_t element) {
+Expr DataSizes::bind(mlir::Value sizes, int64_t element, StringRef complaint) {
   Expr &symbol = bound[{sizes, element}];
   if (symbol && isBoundBy(sizes, symbol))
     return symbol;
@@ -109,7 +111,7 @@ Expr DataSizes::bind(mlir::Value sizes, int64_t element) {
   if (!all)
     return symbol = builder.size(0);
   Tensor flat = reshape(all, {all.elementCount()});
-  return symbol = sizeOf(reshape(slice(flat, 0, builder.size(element), builder.size(1)), {}));
+  return symbol = sizeOf(reshape(slice(flat, 0, builder.size(element), builder.size(1)), {}), complaint);
 }
 
 } // namespace freestone::importer

@@ -15,12 +15,12 @@ public:
   explicit DataSizes(FunctionBuilder &builder) : builder(builder) {}
 
   /// What an element of a tensor of integers holds, by its number in row-major order; a symbol where data decide that.
-  /// The run ends with a message where data give a negative number.
-  Expr get(Tensor sizes, int64_t element);
+  /// The run ends with a message, `complaint`, where data give a negative number.
+  Expr get(Tensor sizes, int64_t element, llvm::StringRef complaint = {});
 
 private:
-  Expr get(mlir::Value sizes, int64_t element);
-  Expr bind(mlir::Value sizes, int64_t element);
+  Expr get(mlir::Value sizes, int64_t element, llvm::StringRef complaint);
+  Expr bind(mlir::Value sizes, int64_t element, llvm::StringRef complaint);
 
   FunctionBuilder &builder;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, Expr> bound;

@@ -74,7 +74,7 @@ static Tensors evaluate(NonZeroOp op, const Tensor &x) {
 static FailureOr<Tensors> evaluate(CountToOp op, const Tensor &x) {
   int64_t count = *x.data<int64_t>();
   if (count < 0)
-    return op.emitError("a size can't be ") << count;
+    return op.emitError(op.getComplaint());
   Tensor result(x.getElementType(), {count});
   std::iota(result.data<int64_t>(), result.data<int64_t>() + count, 0);
   return Tensors{result};

@@ -292,6 +292,10 @@ def check_ranges(folder, threads):
         np.testing.assert_array_equal(y, np.arange(limit), f"{limit}")
         np.testing.assert_array_equal(z, np.arange(start, limit, int(step)), f"{start} {limit} {step}")
         np.testing.assert_array_equal(w, np.arange(start, limit, step, np.float32), f"{start} {limit} {step}")
+    # 0.5 is 0 as a whole number.
+    for start, limit, step in ((1, 5, 0), (5, 1, 0), (2, 2, 0), (0, 5, 0.5)):
+        numbers = np.array([[number - 1, number] for number in (start, limit, step)], np.float32)
+        refuse(model, {"numbers": numbers}, "node '", "the step is 0")
 
 
 def refuse(model, inputs, *texts):

@@ -73,8 +73,11 @@ LogicalResult NonZeroOp::verify() {
 
 void NonZeroOp::collectBound(SmallVectorImpl<sym::Expr> &bound) { bound.push_back(getType().getDim(1)); }
 
-void CountToOp::build(OpBuilder &builder, OperationState &state, Value number, sym::Expr count) {
-  build(builder, state, TensorType::get({count}, builder.getI64Type()), number);
+void CountToOp::build(OpBuilder &builder, OperationState &state, Value number, sym::Expr count, StringRef complaint) {
+  state.addOperands(number);
+  state.addTypes(TensorType::get({count}, builder.getI64Type()));
+  if (!complaint.empty())
+    state.getOrAddProperties<Properties>().complaint = builder.getStringAttr(complaint);
 }
 
 LogicalResult CountToOp::verify() {

@@ -67,11 +67,12 @@ def Graph_NonZeroOp : Graph_BinderOp<"nonzero"> {
 
 def Graph_CountToOp : Graph_BinderOp<"count_to"> {
   let summary = "the i64 numbers [n] from 0 on, as many as an i64 scalar says; n is bound";
-  let description = "A negative number ends the run with a message.";
-  let arguments = (ins Graph_Tensor:$number);
+  let description = "A negative number ends the run with a message, `complaint`.";
+  let arguments = (ins Graph_Tensor:$number, DefaultValuedStrAttr<StrAttr, "a size is negative">:$complaint);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = "$number attr-dict `:` type($number) `->` type($result)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$number, "::freestone::sym::Expr":$count)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$number, "::freestone::sym::Expr":$count,
+                                 CArg<"::llvm::StringRef", "{}">:$complaint)>];
 }
 
 def Graph_CompressOp : Graph_BinderOp<"compress"> {

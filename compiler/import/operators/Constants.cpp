@@ -107,8 +107,9 @@ Tensor eyeLike(Node &node) {
 std::optional<Expr> rangeLength(Node &node, Tensor start, Tensor limit, Tensor delta) {
   ModelBuilder &builder = node.builder();
   const Content *step = delta.content();
+  constexpr StringLiteral complaint = "the step is 0";
   if (step && step->front().asReal() == 0) {
-    node.reject("the step is 0");
+    node.reject(complaint);
     return std::nullopt;
   }
   // Constants are counted as they are, before they are rounded to the type; integers as fractions.
@@ -120,7 +121,11 @@ std::optional<Expr> rangeLength(Node &node, Tensor start, Tensor limit, Tensor d
   if (!known) {
     bool isOfOne = start.isInteger() && step && step->front().asReal() == 1;
     count = isOfOne ? cast(limit, integer) - cast(start, integer) : cast(count, integer);
-    return builder.dataSizes.get(max(count, 0.0), 0);
+    count = max(count, 0.0);
+    // No length, which ends the run.
+    if (!step)
+      count = select(equal(delta, 0.0), -1.0, count);
+    return builder.dataSizes.get(count, 0, complaint);
   }
   std::optional<double> number = known->front().asReal();
   if (number && !(std::fabs(*number) < 1e15)) {

@@ -182,7 +182,7 @@ struct LowerCountTo : OpRewritePattern<graph::CountToOp> {
     OpaqueBuilder binding(rewriter, op.getLoc(), one, op.getNumber(), graph::TensorType::get(ArrayRef<Expr>{one}, i64));
     Value zero = binding.constant(0), number = binding.toIndex(binding.load(0, zero));
     Value isSize = arith::CmpIOp::create(binding.ir(), arith::CmpIPredicate::sge, number, zero);
-    CheckOp::create(binding.ir(), isSize, "a size is negative");
+    CheckOp::create(binding.ir(), isSize, op.getComplaint());
     binding.store(0, zero, binding.toI64(binding.max(number, zero)));
     OpaqueOp bound = binding.finish();
     if (std::optional<StringRef> symbol = shape[0].asSymbol())
