@@ -1,3 +1,4 @@
+#include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "test/interpreter/RunText.h"
 #include <cmath>
@@ -159,6 +160,24 @@ TEST_F(ElementwiseTest, NotRoundedBetweenOperators) {
                          {f32({}, {1e-10f})});
   ASSERT_EQ(results.size(), 1u);
   EXPECT_NEAR(reals(results[0])[0], 1e-10, 1e-15);
+}
+
+/// Positions have no sign.
+TEST_F(ElementwiseTest, LookupsInTables) {
+  context.loadDialect<tile::TileDialect>();
+  std::string table;
+  for (int64_t position = 0; position < tile::LookupOp::numbers; ++position)
+    table += (position ? ", " : "") + std::to_string(int8_t(position * 5 + 3));
+  auto results = run("func.func @main(%x: !graph.tensor<[n], i64>) -> !graph.tensor<[n], i64> {\n"
+                     " %a = graph.cast %x to i8 : !graph.tensor<[n], i64>\n"
+                     " %b = tile.compute [n] [parallel] ins(%a : affine_map<(d0) -> (d0)>) {\n"
+                     " ^bb0(%e: i8):\n %f = tile.lookup %e in [" +
+                         table +
+                         "] : i8\n tile.yield %f : i8\n } : (!graph.tensor<[n], i8>) -> !graph.tensor<[n], i8>\n"
+                         " %c = graph.cast %b to i64 : !graph.tensor<[n], i8>\n return %c : !graph.tensor<[n], i64> }",
+                     {i64({5}, {0, 1, 127, -128, -1})});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(integers(results[0]), (std::vector<int64_t>{3, 8, 126, -125, -2}));
 }
 
 } // namespace
