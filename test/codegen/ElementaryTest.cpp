@@ -266,6 +266,15 @@ TEST_P(Elementary, DoublePrecisionIsWithinFourUlp) {
 
 INSTANTIATE_TEST_SUITE_P(Functions, Elementary, testing::ValuesIn(functions));
 
+/// Also next to multiples of π/2, and where a result that is nearly 0 has the full accuracy.
+TEST_F(Elementary, SinesOfLargeAnglesAreWithinTwoUlp) {
+  for (const auto &[operation, reference] :
+       {std::pair<const char *, double (*)(double)>{"sin", std::sin}, {"cos", std::cos}})
+    for (double limit : {2.0, 0x1p20, 0x1p50})
+      for (int64_t lanes : {::lanes, mostLanes})
+        EXPECT_LE(worst<float>(operation, reference, {-limit, limit, false}, lanes), 2) << limit;
+}
+
 TEST_F(Elementary, ExponentialsOfSharesAreNormalNumbersOrZero) {
   for (int64_t lanes : {::lanes, mostLanes}) {
     Compiled<float> compiled("exp", false, lanes, " fastmath<afn>");

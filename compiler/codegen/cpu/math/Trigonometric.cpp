@@ -9,12 +9,23 @@ namespace freestone::codegen {
 namespace {
 
 constexpr double halfPi = 1.57079632679489661923;
+/// The double next to π/2, and what it lacks, in two parts.
+constexpr double halfPiHigh = 0x1.921fb54442d18p+0, halfPiMiddle = 0x1.1a62633145c07p-54,
+                 halfPiLow = -0x1.f1976b7ed8fbcp-110;
 
 // (sin(t) - t) / t³ and (cos(t) - 1 + t²/2) / t⁴ in z = t², on |t| ≤ π/4.
 constexpr double sinCoefficients[] = {-0.1666666666666663,    0.008333333333321868,    -0.00019841269829352218,
                                       2.7557313527929308e-06, -2.5050731587211577e-08, 1.5895212368736475e-10};
 constexpr double cosCoefficients[] = {0.041666666666666595,    -0.0013888888888873385, 2.480158728900043e-05,
                                       -2.7557314207750356e-07, 2.087570294154383e-09,  -1.1358562462532865e-11};
+// sin(t) / t in z = t², on |t| ≤ π/2, for f32.
+constexpr double sinFloatCoefficients[] = {1.0,
+                                           -0.16666666666504604,
+                                           0.008333333321087136,
+                                           -0.00019841266729692537,
+                                           2.7556953109294864e-06,
+                                           -2.5030196792044663e-08,
+                                           1.5409526497035676e-10};
 // (atan(t) - t) / t³ in z = t², on |t| ≤ tan(π/8).
 constexpr double atanCoefficients[] = {-0.33333333333333326, 0.1999999999999745,   -0.14285714285360587,
                                        0.11111111086467873,  -0.09090908082851618, 0.07692281365162743,
@@ -34,17 +45,19 @@ constexpr double asinFloatCoefficients[] = {0.1666675248155347, 0.07495297664934
 /// π/2 is the sum of the number next to it and this.
 constexpr double halfPiRestFloat = -4.37113900018624283e-8, halfPiRestDouble = 6.12323399573676603587e-17;
 
+/// x - quarters*n*π/2, but for the last part of π/2.
+Real withoutQuarters(Real x, Real n, double quarters) {
+  Real t = fma(n, -quarters * halfPiHigh, x);
+  return fma(n, -quarters * halfPiMiddle, t);
+}
+
 /// x = n*π/2 + t with |t| ≤ π/4; quadrant is n modulo 4.
 struct Angle {
   Real sine, cosine, quadrant;
 };
 
 Angle reduceAngle(Real x) {
-  constexpr double high = 0x1.921fb54442d18p+0, middle = 0x1.1a62633145c07p-54, low = -0x1.f1976b7ed8fbcp-110;
-  Real n = roundToEven(x * (1 / halfPi));
-  Real t = fma(n, -high, x);
-  t = fma(n, -middle, t);
-  t = fma(n, -low, t);
+  Real n = roundToEven(x * (1 / halfPi)), t = fma(n, -halfPiLow, withoutQuarters(x, n, 1));
   Real z = t * t;
   Real sine = fma(t * z, polynomial(z, sinCoefficients), t);
   Real cosine = fma(z * z, polynomial(z, cosCoefficients), fma(z, -0.5, x.like(1)));
@@ -60,17 +73,31 @@ Real sineOf(Real x, double quarter) {
   return select(turned == 0.0, sine, upper);
 }
 
+/// sin(x + quarters*π/2) of an f32, for 0 or 1 quarters, in f64: x is n half turns and |t| ≤ π/2, less the quarters. A
+/// half turn changes the sign. No angle below 2^50 is so near to half turns that the last part of π/2 would count.
+Real sineOfFloat(Real narrow, int64_t quarters) {
+  // Rounds a sum to an integer, whose lowest bit is that of its bits.
+  constexpr double integerInBits = 0x1.8p52;
+  Real x = narrow.widened(), halfTurns = fma(x, 0.5 / halfPi, x.like(0.5 * static_cast<double>(quarters)));
+  Real shifted = halfTurns + integerInBits, n = shifted - integerInBits;
+  Real t = withoutQuarters(x, n - 0.5 * static_cast<double>(quarters), 2), z = t * t;
+  Real sine = t * polynomial(z, sinFloatCoefficients);
+  auto &builder = x.getBuilder();
+  Value sign = arith::ShLIOp::create(builder, shifted.bits(), x.integer(63));
+  return x.fromBits(arith::XOrIOp::create(builder, sine.bits(), sign)).narrowed();
+}
+
 } // namespace
 
 Real sin(Real x) {
   if (!x.isDouble())
-    return sin(x.widened()).narrowed();
+    return sineOfFloat(x, 0);
   return select(x == 0.0, x, sineOf(x, 0));
 }
 
 Real cos(Real x) {
   if (!x.isDouble())
-    return cos(x.widened()).narrowed();
+    return sineOfFloat(x, 1);
   return sineOf(x, 1);
 }
 
