@@ -37,13 +37,23 @@ static bool isContiguousAlongDepth(ContractionForm &form, Value factor) {
   return linear && linear->strides[form.k.back()].isConstant(1);
 }
 
-/// Whether a product has a single row or column, and is summed in place faster than the matrix is packed. Narrow
-/// integers are widened in any case, and packing is a small part of that.
+static bool areColumnsContiguous(ContractionForm &form) {
+  std::optional<unsigned> input = form.getInput(form.rhs);
+  if (!input || !hasStrides(form.compute.getInputType(*input)))
+    return true;
+  std::optional<LinearIndex> linear = getStrides(form.compute, *input);
+  return !linear || linear->strides[form.n.back()].isConstant(1);
+}
+
+/// Whether a product has a single row or column, and is summed in place faster than the matrix is packed. Pairs of
+/// narrow integers are summed so for a row only, with vectors along memory.
 static bool hasVector(ContractionForm &form) {
   bool isRow = form.getExtent(form.m).isConstant(1), isColumn = form.getExtent(form.n).isConstant(1);
   if (isRow && isColumn)
     return true;
-  return (isRow || (isColumn && isContiguousAlongDepth(form, form.lhs))) && !form.multipliesPairs();
+  if (form.multipliesPairs())
+    return isRow && (areColumnsContiguous(form) || isContiguousAlongDepth(form, form.rhs));
+  return isRow || (isColumn && isContiguousAlongDepth(form, form.lhs));
 }
 
 bool tile::isMicroKernelContraction(ContractionForm &form, int64_t width) {
@@ -56,14 +66,6 @@ static int64_t getStoredBytes(ContractionForm &form, Value factor) {
   if (std::optional<unsigned> input = form.getInput(factor))
     type = getStorageType(form.compute.getInputType(*input).getElementType());
   return std::max(1u, type.getIntOrFloatBitWidth() / 8);
-}
-
-static bool areColumnsContiguous(ContractionForm &form) {
-  std::optional<unsigned> input = form.getInput(form.rhs);
-  if (!input || !hasStrides(form.compute.getInputType(*input)))
-    return true;
-  std::optional<LinearIndex> linear = getStrides(form.compute, *input);
-  return !linear || linear->strides[form.n.back()].isConstant(1);
 }
 
 /// As many rows as one block of the micro-kernel reads each panel of B once, at most, if it can be read in place.

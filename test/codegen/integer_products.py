@@ -106,11 +106,27 @@ class Products:
         self.check([(20, 70), (3, 70, 33)], (np.int8, np.uint8))
 
 
+def check_rows(folder, target):
+    """A product of a single row reads the matrix in place."""
+    rows = Products(folder, target, (0, 0), "--bind", "a0=1")
+    for number, (k, n) in enumerate([(1, 1), (33, 7), (129, 71), (1500, 50), (4200, 130), (70, 0), (0, 5)]):
+        for zeros in ("all", "none", "rows"):
+            rows.check([(1, k), (k, n)], SIGNS[number % 4], zeros)
+    for signs in SIGNS:
+        rows.check([(1, 300), (300, 96)], signs, extreme=True)
+        rows.check([(1, 300), (300, 96)], signs, flips=(False, True), extreme=True)
+    rows.check([(1, 258), (258, 96)], (np.uint8, np.int8), is_weight=True)
+    batches = Products(folder, target, (0, 0), "--bind", "a1=1")
+    batches.check([(3, 1, 70), (3, 70, 33)], (np.int8, np.int8), "batch")
+    batches.check([(3, 1, 70), (3, 70, 33)], (np.uint8, np.int8))
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for target in distinct(WITHOUT_WORDS, "x86-64-v3", "host"):
         Products(folder, target, None if target == "host" else (0, 1)).check_all()
+        check_rows(folder, target)
     without = Products(folder, "host", (0, 0), "--disable", "dot-products,pair-products")
     without.check([(37, 129), (129, 71)], (np.uint8, np.int8))
     for shapes in ([(129,), (129, 71)], [(37, 129), (129,)], [(129,), (129,)]):

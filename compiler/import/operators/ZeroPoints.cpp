@@ -31,11 +31,15 @@ CenteredOperand::CenteredOperand(Node &node, Tensor x, Tensor zeroPoint, bool is
   freeAxis = isLhs ? before : last;
   if (!zero)
     return;
+  // The sums of the other operand would be another pass over it, and a row is short.
+  bool isRow = isLhs && x.elementCount() == x.dim(depthAxis);
   if (zero.rank() <= 1 && zero.elementCount().isConstant(1)) {
-    zero = cast(reshape(zero, {}), wide);
-    return;
-  }
-  if (zero.rank() == 1) {
+    zero = reshape(zero, {});
+    if (!isRow) {
+      zero = cast(zero, wide);
+      return;
+    }
+  } else if (zero.rank() == 1) {
     Shape shape(x.rank(), node.builder().size(1));
     shape[freeAxis] = zero.dim(0);
     zero = reshape(zero, shape);
@@ -44,7 +48,7 @@ CenteredOperand::CenteredOperand(Node &node, Tensor x, Tensor zeroPoint, bool is
     zero = cast(zero, wide);
     return;
   }
-  // A zero point that varies along k has no sums; differences of 8-bit integers fit i16.
+  // Differences of 8-bit integers fit i16.
   mlir::Type half = node.builder().getI16Type();
   factor = cast(x, half) - cast(zero, half);
   zero = {};
