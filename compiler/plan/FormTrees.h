@@ -41,7 +41,7 @@ struct WindowAxis {
 };
 
 /// Blocks of outer points, if there are any, of rows, and of pixels: all dealt
-///   the packed picture, and blocks of channels: blocks of rows: all computes, with vectors along pixels.
+///   the packed picture, and blocks of channels: blocks of rows: vectors of pixels: all computes.
 mlir::ArrayAttr getTree(const WindowForm &form, const WindowTiles &tiles, size_t computes);
 
 /// The axes of windows with vectors along channels: loops without channels of lanes, merged; channels of lanes; results

@@ -326,30 +326,24 @@ void RowEmitter::walkVectors(const Run &run, Value column, unsigned sideBySide, 
   vectors.clear();
 }
 
-Value RowEmitter::isBehind(Value column, Value other) { return compare(arith::CmpIPredicate::sgt, column, other); }
-
 /// Columns of the innermost loop: whole vectors, several side by side if the node says so, then a masked one. Of what
 /// follows on fewer columns than several vectors have, vectors without accumulators are half as many each time.
 /// Accumulators of vectors side by side are combined in order behind them: a row that is too short has none to combine.
 /// Blocks combine them behind the rest: they need not ask whether a row is long enough.
 void RowEmitter::emitRun(const Run &run, Value from, Value to) {
   bool reduces = !pass->reductions.empty();
-  auto getEnd = [&](unsigned count) {
-    Value width = emission.getConstant(count * run.lanes);
-    return emission.add(from, emission.multiply(emission.divide(emission.subtract(to, from), width), width));
-  };
-  auto forVectors = [&](Value end, unsigned count) {
-    forRange(from, end, emission.getConstant(count * run.lanes),
-             [&](Value column) { walkVectors(run, column, count, {}); });
-  };
+  auto walkAt = [&](Value column, unsigned count, Value mask) { walkVectors(run, column, count, mask); };
   SmallVector<Value> further;
   if (run.sideBySide > 1 && reduces) {
-    Value end = getEnd(run.sideBySide);
+    unsigned elements = run.sideBySide * run.lanes;
+    Value end = getWholeEnd(from, to, elements);
     auto emitSideBySide = [&] {
       SmallVector<Value> all = carried, start = getStart();
       for (unsigned vector = 1; vector < run.sideBySide; ++vector)
         llvm::append_range(all, start);
-      return carry(all, [&] { forVectors(end, run.sideBySide); });
+      return carry(all, [&] {
+        forRange(from, end, emission.getConstant(elements), [&](Value column) { walkAt(column, run.sideBySide, {}); });
+      });
     };
     if (blocks) {
       size_t ofVector = carried.size();
@@ -361,14 +355,10 @@ void RowEmitter::emitRun(const Run &run, Value from, Value to) {
     }
     from = end;
   }
-  for (unsigned count = reduces ? 1 : run.sideBySide; count > 0; count /= 2) {
-    Value end = run.lanes == 1 && count == 1 ? to : getEnd(count);
-    forVectors(end, count);
-    from = end;
-  }
-  if (run.lanes > 1)
-    emitIf(isBehind(to, from),
-           [&] { walkVectors(run, from, 1, emission.getTailMask(run.lanes, emission.subtract(to, from))); });
+  SmallVector<unsigned> counts;
+  for (unsigned count = reduces ? 1 : run.sideBySide; count > 0; count /= 2)
+    counts.push_back(count);
+  forVectors(from, to, run.lanes, counts, walkAt);
   if (further.empty())
     return;
   llvm::append_range(carried, further);

@@ -43,8 +43,8 @@ private:
     forWholeBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
   }
   void emitPacked(tile::PackedAttr node, unsigned depth) override;
+  void emitVectors(tile::VectorsAttr node) override;
   void emitEvaluate(tile::EvaluateAttr node) override;
-  void emitRows(Value channel, Value row);
   void emitBlock(Value channel, Value row, Value pixel, unsigned vectors, Value mask);
   SmallVector<Value> reduceTaps(Value channel, Value row, Value pixel, unsigned vectors);
   SmallVector<Value> reduceTap(Value tap, ArrayRef<Value> pictureRows, ArrayRef<SmallVector<Value>> starts,
@@ -74,6 +74,12 @@ private:
   AxisRanges ranges;
   /// Ranges of the current tile.
   AxisRange rows, pixels;
+  /// The current vectors: the first of their rows and pixels in the tile, and the mask of a last one.
+  struct {
+    Value row, pixel;
+    unsigned vectors;
+    Value mask;
+  } block;
 };
 
 } // namespace
@@ -197,27 +203,19 @@ void WindowEmitter::emitPacked(tile::PackedAttr, unsigned) {
   copyPicture(emission, box, copy);
 }
 
-void WindowEmitter::emitEvaluate(tile::EvaluateAttr) {
-  emitRows(axes.ranges[WindowAxis::channels].first, emission.subtract(axes.ranges[WindowAxis::rows].first, rows.first));
+void WindowEmitter::emitVectors(tile::VectorsAttr node) {
+  Value row = emission.subtract(axes.ranges[WindowAxis::rows].first, rows.first);
+  SmallVector<unsigned> counts = {static_cast<unsigned>(node.getTogether())};
+  if (node.getTogether() > 1)
+    counts.push_back(1);
+  forVectors(emission.getConstant(0), pixels.count, lanes, counts, [&](Value pixel, unsigned count, Value mask) {
+    block = {row, pixel, count, mask};
+    walk(node.getBody().getValue());
+  });
 }
 
-/// Blocks of the tiling's number of vectors, then of one vector, the last masked.
-void WindowEmitter::emitRows(Value channel, Value row) {
-  Value from = emission.getConstant(0);
-  auto emitWhole = [&](unsigned vectors) {
-    int64_t step = vectors * lanes;
-    Value width = emission.getConstant(step);
-    Value blocks = emission.divide(emission.subtract(pixels.count, from), width);
-    Value whole = emission.add(from, emission.multiply(blocks, width));
-    emission.forRange(from, whole, step, [&](Value pixel) { emitBlock(channel, row, pixel, vectors, Value()); });
-    from = whole;
-  };
-  if (tiling.getVectors() > 1)
-    emitWhole(tiling.getVectors());
-  emitWhole(1);
-  Value left = emission.subtract(pixels.count, from);
-  emitIf(compare(arith::CmpIPredicate::sgt, left, emission.getConstant(0)),
-         [&] { emitBlock(channel, row, from, 1, emission.getTailMask(lanes, left)); });
+void WindowEmitter::emitEvaluate(tile::EvaluateAttr) {
+  emitBlock(axes.ranges[WindowAxis::channels].first, block.row, block.pixel, block.vectors, block.mask);
 }
 
 /// Computes a block of channels, rows and pixels. Sums go through scratch memory: the epilogue's code is emitted once,

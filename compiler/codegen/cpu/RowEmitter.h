@@ -95,7 +95,6 @@ private:
   void walkVectors(const Run &run, mlir::Value column, unsigned sideBySide, mlir::Value mask);
   llvm::SmallVector<mlir::Value> getStart();
   llvm::SmallVector<mlir::Value> combine(llvm::ArrayRef<mlir::Value> accumulators, unsigned sideBySide);
-  mlir::Value isBehind(mlir::Value column, mlir::Value other);
 
   // Bodies at some elements.
   /// Vectors of operands by their number, and by the row and column of results that they depend on.

@@ -96,6 +96,21 @@ void TreeWalker::forWholeBlocks(tile::BlocksAttr blocks, llvm::function_ref<void
   });
 }
 
+Value TreeWalker::getWholeEnd(Value from, Value to, unsigned elements) {
+  Value size = emission.getConstant(elements);
+  return emission.add(from, emission.multiply(emission.divide(emission.subtract(to, from), size), size));
+}
+
+void TreeWalker::forVectors(Value from, Value to, unsigned lanes, ArrayRef<unsigned> counts, VectorBody body) {
+  for (unsigned count : counts) {
+    Value end = lanes == 1 && count == 1 ? to : getWholeEnd(from, to, count * lanes);
+    forRange(from, end, emission.getConstant(count * lanes), [&](Value first) { body(first, count, {}); });
+    from = end;
+  }
+  if (lanes > 1)
+    emitIf(isBehind(to, from), [&] { body(from, 1, emission.getTailMask(lanes, emission.subtract(to, from))); });
+}
+
 AxisRange TreeWalker::getRange(const AxisRange &whole, Value number, Value size) {
   Value distance = emission.multiply(number, size), left = emission.subtract(whole.count, distance);
   Value count = emission.maximum(emission.getConstant(0), emission.minimum(size, left));

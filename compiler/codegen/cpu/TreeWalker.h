@@ -72,6 +72,15 @@ protected:
   void forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body);
   /// The same of blocks that have the whole step, but for the last one: such as panels. None of an empty range.
   void forWholeBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body);
+  /// `body` at the first position of whole vectors, `count` in each turn, and at the last one with its mask: vectors of
+  /// a range, for as many at a time as each of `counts` says, the last of which is 1.
+  using VectorBody = llvm::function_ref<void(mlir::Value first, unsigned count, mlir::Value mask)>;
+  void forVectors(mlir::Value from, mlir::Value to, unsigned lanes, llvm::ArrayRef<unsigned> counts, VectorBody body);
+  /// Where the last of so many whole vectors at a time ends.
+  mlir::Value getWholeEnd(mlir::Value from, mlir::Value to, unsigned elements);
+  mlir::Value isBehind(mlir::Value position, mlir::Value other) {
+    return compare(mlir::arith::CmpIPredicate::sgt, position, other);
+  }
   /// The range of a block; the last ones may be empty.
   AxisRange getRange(const AxisRange &whole, mlir::Value number, mlir::Value size);
   /// Whether the worker computes its first tile within `depth` dealt blocks.

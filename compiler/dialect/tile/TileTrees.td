@@ -103,9 +103,9 @@ def Tile_VectorsAttr : Tile_TreeNode<"Vectors", "vectors"> {
   let summary = "a loop over vectors of an axis";
   let description = [{
     The nodes of `body` are executed in order, for each `lanes` neighbouring positions of the current range of `axis`
-    (1: scalars): for `together` vectors at a time, then for those that are left, the last of which is masked. Computes
-    that reduce along the axis have accumulators for every lane of every vector that is together, which are combined in
-    order; single vectors follow. Without such computes, half as many vectors follow each time.
+    (1: scalars): for `together` vectors at a time, then for those that are left, the last of which is masked. Vectors
+    that have accumulators in registers are single ones then, else half as many each time. Accumulators of computes that
+    reduce along the axis are those of a lane and of a vector that is together, and are combined in order behind.
 
     At each position of `ends`, in ascending order, a segment ends, and vectors begin anew: within a segment, bodies need
     not compare positions with its ends. Segments that are known to have few positions have scalars.
