@@ -2,7 +2,6 @@
 
 #include "compiler/codegen/cpu/TransposeLanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -129,18 +128,43 @@ SmallVector<Value> LaneReduction::emitResultsOfRows(ArrayRef<SmallVector<Value>>
   return results;
 }
 
-/// Offers each lane's selection to the accumulators like a point's values. Lanes without points have none.
+/// Some neighbouring lanes of a vector; a scalar for a single one.
+static Value getLanes(OpBuilder &builder, Location location, Value vector, int64_t first, int64_t count) {
+  if (count == 1)
+    return vector::ExtractOp::create(builder, location, vector, first);
+  return vector::ExtractStridedSliceOp::create(builder, location, vector, ArrayRef{first}, ArrayRef{count},
+                                               ArrayRef<int64_t>{1});
+}
+
+/// Offers the selections of the upper half of the lanes to the lower half, until a single lane is left, and this one's
+/// to the start. Lanes without points, the last, have no selection.
 SmallVector<Value> LaneReduction::selectAmongLanes(const LanePoints &row, ValueRange accumulators, Value used) {
+  auto offer = [&](unsigned width, ValueRange values, ValueRange kept, Value mask) {
+    LanePoints points = row;
+    points.lanes = width;
+    points.mask = {};
+    BodyVectorizer body(emission, compute, points);
+    for (auto [value, offered] : llvm::zip_equal(selection->values, values))
+      body.set(value, offered);
+    return select(body, kept, mask);
+  };
+  auto hasMoreThan = [&](int64_t count) {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, used, emission.getConstant(count));
+  };
+  SmallVector<Value> kept(accumulators);
+  for (unsigned width = lanes / 2; width > 0; width /= 2) {
+    auto getHalf = [&](unsigned first) {
+      return llvm::map_to_vector(kept, [&](Value value) { return getLanes(builder, location, value, first, width); });
+    };
+    Value mask = hasMoreThan(width);
+    if (width > 1) {
+      Value beyond = arith::SubIOp::create(builder, location, used, emission.getConstant(width));
+      mask = vector::CreateMaskOp::create(builder, location, VectorType::get({width}, builder.getI1Type()), beyond);
+    }
+    kept = offer(width, getHalf(width), getHalf(0), mask);
+  }
   SmallVector<Value> start;
   for (unsigned result = 0; result < compute.getNumResults(); ++result)
     start.push_back(getLaneConstant(emission, compute.getInit(result), 1));
-  Value end = emission.minimum(used, emission.getConstant(lanes));
-  auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), end, emission.getConstant(1), start);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  BodyVectorizer body(emission, compute, row);
-  for (auto [value, kept] : llvm::zip_equal(selection->values, accumulators))
-    body.set(value, vector::ExtractOp::create(builder, location, kept, loop.getInductionVar()));
-  scf::YieldOp::create(builder, location, select(body, loop.getRegionIterArgs(), {}));
-  return llvm::to_vector_of<Value>(loop.getResults());
+  return offer(1, kept, start, hasMoreThan(0));
 }

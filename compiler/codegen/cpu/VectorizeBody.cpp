@@ -120,6 +120,20 @@ Value BodyVectorizer::getIndexLanes(Expr index) {
   return emission.getIndex(index, positions);
 }
 
+/// The index as integers, which count from lane to lane in their own width.
+Value BodyVectorizer::getCastLanes(Expr index, Type type) {
+  std::optional<Expr> perLane = getLaneStride(index);
+  if (!perLane || !perLane->isConstant(1)) {
+    Value lanes = getIndexLanes(index);
+    return arith::IndexCastOp::create(builder, location, isa<VectorType>(lanes.getType()) ? vectorOf(type) : type,
+                                      lanes);
+  }
+  Value first = arith::IndexCastOp::create(builder, location, type, emission.getIndex(index, points.positions));
+  Value numbers = vector::StepOp::create(builder, location, vectorOf(builder.getIndexType()));
+  numbers = arith::IndexCastOp::create(builder, location, vectorOf(type), numbers);
+  return arith::AddIOp::create(builder, location, spread(first), numbers);
+}
+
 /// Whether the coordinates are in bounds of an operand with a fill; null if they always are.
 Value BodyVectorizer::getInside(unsigned input, ArrayRef<Expr> indices) {
   Value inside;
@@ -181,6 +195,9 @@ Value BodyVectorizer::clone(Operation *op) {
     return get(decided);
   if (auto index = dyn_cast<tile::IndexOp>(op))
     return getIndexLanes(points.loops[index.getLoop()]);
+  if (auto cast = dyn_cast<arith::IndexCastOp>(op))
+    if (auto index = cast.getIn().getDefiningOp<tile::IndexOp>())
+      return getCastLanes(points.loops[index.getLoop()], cast.getType());
   if (auto size = dyn_cast<tile::SizeOp>(op))
     return emission.getSize(size.getSize().getExpr());
   if (auto readOp = dyn_cast<tile::ReadOp>(op))

@@ -77,6 +77,7 @@ private:
   std::optional<sym::Expr> getLaneStride(sym::Expr index);
   sym::Expr getLinear(graph::TensorType type, llvm::ArrayRef<sym::Expr> indices);
   mlir::Value getIndexLanes(sym::Expr index);
+  mlir::Value getCastLanes(sym::Expr index, mlir::Type type);
   mlir::Value getInside(unsigned input, llvm::ArrayRef<sym::Expr> indices);
   mlir::Value clone(mlir::Operation *op);
   std::optional<bool> isDecided(mlir::Value condition);

@@ -1,4 +1,6 @@
+#include "compiler/tile/RewriteLoops.h"
 #include "compiler/tile/lowering/Lowering.h"
+#include <limits>
 
 using namespace mlir;
 using freestone::graph::BinaryKind;
@@ -125,7 +127,9 @@ struct LowerArgReduce : OpRewritePattern<graph::ArgReduceOp> {
     int64_t axis = op.getAxis();
     ReductionLoops loops = getLoopsOf(shape, {axis});
     Type element = graph::getElementType(op.getOperand()), wide = getAccumulatorType(element);
-    Type i64 = rewriter.getI64Type();
+    // Vectors of positions have the lanes of those of elements where 32 bits hold any.
+    bool isShort = getSizeBounds(op).interval(shape[axis]).hi <= std::numeric_limits<int32_t>::max();
+    IntegerType position = rewriter.getIntegerType(isShort ? 32 : 64);
     bool takesMax = op.getKind() == graph::ArgKind::max, takesLast = op.getLastIndex();
     ComputeBuilder builder(rewriter, op.getLoc(), loops.parallel, loops.reduction);
     unsigned reduced = loops.parallel.size(), kept = 0;
@@ -136,10 +140,10 @@ struct LowerArgReduce : OpRewritePattern<graph::ArgReduceOp> {
     auto body = [&](ComputeBody &scalars) -> SmallVector<Value> {
       ImplicitLocOpBuilder &b = scalars.builder;
       Value value = emitCast(b, scalars.input(operand), element, wide), best = scalars.accumulator(0);
-      Value index = arith::IndexCastOp::create(b, i64, scalars.loop(reduced)), place = scalars.accumulator(1);
+      Value index = arith::IndexCastOp::create(b, position, scalars.loop(reduced)), place = scalars.accumulator(1);
       Value better = emitCompare(b, takesMax ? graph::CompareKind::gt : graph::CompareKind::lt, value, best, wide);
       Value equal = emitCompare(b, graph::CompareKind::eq, value, best, wide);
-      Value none = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, emitConstant(b, i64, 0));
+      Value none = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, emitConstant(b, position, 0));
       auto order = takesLast ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt;
       Value precedes = arith::CmpIOp::create(b, order, index, place);
       if (isa<FloatType>(wide)) {
@@ -157,10 +161,13 @@ struct LowerArgReduce : OpRewritePattern<graph::ArgReduceOp> {
       return {arith::SelectOp::create(b, takes, value, best), arith::SelectOp::create(b, takes, index, place)};
     };
     FailureOr<ComputeOp> compute = builder.create(
-        {wide, i64}, {takesMax ? getLowest(wide) : getHighest(wide), rewriter.getI64IntegerAttr(-1)}, body);
+        {wide, position}, {takesMax ? getLowest(wide) : getHighest(wide), rewriter.getIntegerAttr(position, -1)}, body);
     if (failed(compute))
       return failure();
-    rewriter.replaceOp(op, compute->getResult(1));
+    FailureOr<Value> result = castTo(rewriter, op.getLoc(), compute->getResult(1), rewriter.getI64Type());
+    if (failed(result))
+      return failure();
+    rewriter.replaceOp(op, *result);
     return success();
   }
 };
