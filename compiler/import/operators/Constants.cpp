@@ -98,9 +98,15 @@ Tensor eyeLike(Node &node) {
     type = elementTypeOf(builder.getContext(), node.integer("dtype"));
   if (!type)
     return node.refuse("the type " + onnxTypeName(node.integer("dtype")) + " is not supported");
-  Tensor row = iota(builder, like.shape(), 0, builder.getI64Type()),
-         column = iota(builder, like.shape(), 1, builder.getI64Type());
-  return cast(equal(row + double(node.integer("k")), column), type);
+  // Positions and their sums with k fit 32 bits, if each is short: vectors have twice as many.
+  constexpr int64_t half = int64_t(1) << 30;
+  int64_t k = node.integer("k");
+  bool isShort = -half < k && k < half && llvm::all_of(like.shape(), [&](Expr extent) {
+    return builder.sizeFacts().interval(extent).hi <= half;
+  });
+  mlir::Type position = builder.getIntegerType(isShort ? 32 : 64);
+  Tensor row = iota(builder, like.shape(), 0, position), column = iota(builder, like.shape(), 1, position);
+  return cast(equal(row + double(k), column), type);
 }
 
 /// (limit - start) / delta, rounded up and at least 0, of three numbers; a symbol where data decide it.
