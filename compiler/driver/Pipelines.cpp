@@ -127,7 +127,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {
-  passes.addPass(task::createFormPhases({options.target, options.switches.nameSizes}));
+  passes.addPass(
+      task::createFormPhases({options.target, options.switches.nameSizes, options.switches.overwriteOperands}));
   passes.addPass(task::createSchedulePhases({options.switches.schedulePhases, options.target}));
   passes.addPass(task::createMergePhases({options.switches.mergePhases}));
   passes.addPass(task::createDoubleBuffer(

@@ -1,5 +1,6 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/ReversedLoops.h"
+#include "compiler/plan/InPlace.h"
 #include "compiler/task/PhaseFormer.h"
 #include "compiler/task/ValueMemory.h"
 #include "runtime/artifact/abi.h"
@@ -54,9 +55,39 @@ static Type stack(Type slice, sym::Expr count) {
   return type.withShape(shape);
 }
 
-/// Carried values have two slices of memory in turns, as large as they become; one where the body updates them in place, or
-/// only makes them longer. Those that are collected, as they are before or behind each iteration, have a slice of memory
-/// for each, which begins with the first value.
+/// Whether the program of a loop's body that makes a carried value may write it over the old one: it is the last that
+/// reads that. Workers then wait for the other readers, which costs less than passing over two slices that take most of
+/// the second cache.
+bool PhaseFormer::isComputedOver(BlockArgument old, Value next) {
+  Value memory = getMemory(next);
+  auto call = memory.getDefiningOp<tile::CallOp>();
+  auto type = cast<graph::TensorType>(old.getType());
+  std::optional<SmallVector<int64_t>> shape = type.getStaticShape();
+  if (!overwrite || !call || call->getBlock() != old.getOwner() || !shape || next.getType() != type)
+    return false;
+  unsigned bits = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth();
+  int64_t bytes = bits / 8;
+  for (int64_t extent : *shape)
+    bytes *= extent;
+  if (bytes < device.getL2Bytes() / 4 || llvm::any_of(getReaders(old, *old.getOwner()), [&](Operation *reader) {
+        return reader != call && !reader->isBeforeInBlock(call);
+      }))
+    return false;
+  SmallVector<unsigned> arguments;
+  for (auto [number, input] : llvm::enumerate(call.getInputs())) {
+    if (getMemory(input) != old)
+      continue;
+    if (input.getType() != memory.getType())
+      return false;
+    arguments.push_back(number);
+  }
+  auto callee = SymbolTable::lookupNearestSymbolFrom<tile::ProgramOp>(call, call.getCalleeAttr());
+  return callee && tile::mayOverwrite(callee, cast<OpResult>(memory).getResultNumber(), arguments);
+}
+
+/// Carried values have two slices of memory in turns, as large as they become; one where the body updates or computes
+/// them in place, or only makes them longer. Those that are collected, as they are before or behind each iteration,
+/// have a slice of memory for each, which begins with the first value.
 void PhaseFormer::placeCarried(tile::LoopOp loop) {
   Location location = loop.getLoc();
   LoopMemory memory{numFollowed++, {}, {}, {}};
@@ -79,7 +110,7 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
       return addView(buffer, type, step, memory.number, shift, slices, location);
     };
     memory.read.push_back(addSlice(read, 0));
-    memory.written.push_back(addSlice(written, 1));
+    memory.written.push_back(isInPlace && written == read ? memory.read.back() : addSlice(written, 1));
     return last == read ? memory.read.back() : addSlice(last, 0);
   };
   if (Value condition = loop.getCondition())
@@ -88,9 +119,11 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
     std::optional<unsigned> collected = loop.getCollectedAs(index), before = loop.getCollectedBeforeAs(index);
     if (!collected && !before) {
       Value then = next[loop.getNextCarried(index)];
-      buffers[loop.getResult(index)] = placeInTurns(
-          first, body.getArgumentTypes()[index], then.getType(), loop.getResultTypes()[index],
-          tile::isAppend(then.getDefiningOp()) || getMemory(then) == body.getArgument(index));
+      bool isOver = isComputedOver(body.getArgument(index), then);
+      overwritten += isOver;
+      buffers[loop.getResult(index)] =
+          placeInTurns(first, body.getArgumentTypes()[index], then.getType(), loop.getResultTypes()[index],
+                       isOver || tile::isAppend(then.getDefiningOp()) || getMemory(then) == body.getArgument(index));
     } else {
       Type type = first.getType();
       Value buffer = addBuffer(BufferKind::arena, "", stack(type, loop.getMostCollected() + 1), location);

@@ -378,11 +378,12 @@ public:
     for (func::FuncOp function : functions) {
       if (isBody(function))
         continue;
-      PhaseFormer former(function, *device, sites, constants, nameSizes);
+      PhaseFormer former(function, *device, sites, constants, nameSizes, overwrite);
       if (failed(former.form()))
         return signalPassFailure();
       phases += former.phaseCount();
       tile::count(getOperation(), "named_sizes", former.namedSizeCount());
+      tile::count(getOperation(), "overwritten", former.overwrittenCount());
     }
     for (func::FuncOp function : functions)
       function.erase();

@@ -93,7 +93,9 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
     results are output buffers, written in place; argument and result of one `graph.state` are one buffer. The messages
     of all `tile.check`s are numbered in the module's attribute `task.sites`. Each space gives the number of
     floating-point operations of its tiles, and an estimate of their time on the device. Long sizes of calls are
-    definitions of the program (`size0`, …), which all that follows from them refers to. Counts `named_sizes`.
+    definitions of the program (`size0`, …), which all that follows from them refers to. Counts `named_sizes`. The
+    carried value of a loop, if it takes a quarter of the second cache or more, is computed where the last one is by
+    whatever reads that last and at the same elements alone: `overwritten`.
     ```mlir
     func.func @main(%x: !graph.tensor<[n, 784], f32> {graph.name = "x"}) -> (…) {
       %0 = tile.call @p0(%x, %w) [n] : …
@@ -109,7 +111,8 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::freestone::task::TaskDialect"];
   let options = [Option<"target", "target", "std::string", "\"host\"", "The device whose times are estimated">,
-                 Option<"nameSizes", "name-sizes", "bool", "true", "Give long sizes names">];
+                 Option<"nameSizes", "name-sizes", "bool", "true", "Give long sizes names">,
+                 Option<"overwrite", "overwrite", "bool", "true", "Compute large carried values where they are">];
   let statistics = [Statistic<"phases", "phases", "Number of phases made">];
 }
 

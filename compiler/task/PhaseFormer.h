@@ -19,13 +19,15 @@ using ConstantNames = llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mli
 class PhaseFormer {
 public:
   PhaseFormer(mlir::func::FuncOp function, const DeviceDescription &device,
-              llvm::SmallVectorImpl<mlir::Attribute> &sites, ConstantNames &constants, bool nameSizes)
+              llvm::SmallVectorImpl<mlir::Attribute> &sites, ConstantNames &constants, bool nameSizes, bool overwrite)
       : function(function), device(device), builder(function.getContext()), sites(sites), constants(constants),
-        nameSizes(nameSizes) {}
+        nameSizes(nameSizes), overwrite(overwrite) {}
 
   mlir::LogicalResult form();
   int64_t phaseCount() const { return phases; }
   int64_t namedSizeCount() const { return namedSizes.count(); }
+  /// Carried values whose next ones are computed where they are.
+  int64_t overwrittenCount() const { return overwritten; }
 
 private:
   mlir::LogicalResult formArguments();
@@ -39,6 +41,7 @@ private:
   mlir::LogicalResult formLibrary(tile::LibraryOp library);
   mlir::FailureOr<mlir::Block *> enterBody(mlir::FlatSymbolRefAttr name, mlir::ValueRange captured);
   void placeCarried(tile::LoopOp loop);
+  bool isComputedOver(mlir::BlockArgument old, mlir::Value next);
   void placeKept(tile::BranchOp branch);
   void setToDeclarations();
   void setRuntimeSymbols();
@@ -63,7 +66,7 @@ private:
   mlir::OpBuilder builder;
   llvm::SmallVectorImpl<mlir::Attribute> &sites;
   ConstantNames &constants;
-  bool nameSizes;
+  bool nameSizes, overwrite;
   ProgramOp program;
   RunTimeSizes runTimeSizes{{}, {}};
   NamedSizes namedSizes{{}, {}, false};
@@ -88,7 +91,7 @@ private:
   llvm::DenseMap<mlir::StringAttr, mlir::Value> states;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> counts;
   mlir::Operation *lastDeclared = nullptr;
-  int64_t phases = 0;
+  int64_t phases = 0, overwritten = 0;
 };
 
 /// The user's name of an operation: the ONNX node's, where the location has one; else empty.

@@ -10,8 +10,7 @@
 // turns, and a copy from one to the other.
 // CHECK-LABEL:   task.program @carried
 // CHECK:           %[[CODES:.*]] = task.buffer arena : !graph.tensor<[v, 8], f32>
-// CHECK:           %{{.*}} = task.view %[[CODES]] loop 0 rotate 1
-// CHECK:           %[[WRITTEN:.*]] = task.view %[[CODES]] loop 0 shift 1 rotate 1
+// CHECK:           %[[WRITTEN:.*]] = task.view %[[CODES]] loop 0 rotate 1
 // CHECK:           task.loop
 // CHECK:               task.space @{{.*}}(%[[WRITTEN]], {{.*}}) to (%[[WRITTEN]])
 // ALWAYS-LABEL:  task.program @carried
