@@ -21,8 +21,7 @@ FailureOr<SmallVector<Value>> boundIterations(graph::WhileOp op) {
   Block &body = op.getBody().front();
   TypeRange within = TypeRange(body.getArgumentTypes()).drop_front();
   if (op.getCarried().getTypes() != within)
-    return refuseGradient(op, "it has no gradient, as sizes in it depend on data; give it at most 64 iterations, a "
-                              "constant, so that it is unrolled, or freeze what comes before it");
+    return refuseGradient(op, withDataSizes);
   GraphBuilder builder(op.getLoc(), op);
   Operation *end = body.getTerminator();
   size_t states = op.getCarried().size();

@@ -113,8 +113,7 @@ FailureOr<graph::WhileOp> keepGrowingStates(graph::WhileOp op) {
   if (!op.getLimit())
     return refuseGradient(op, withoutLimit);
   if (dependsOnData(op))
-    return refuseGradient(op, "it has no gradient, as sizes in it depend on data; give it at most 64 iterations, a "
-                              "constant, so that it is unrolled, or freeze what comes before it");
+    return refuseGradient(op, withDataSizes);
   Operation *yield = op.getBody().front().getTerminator();
   GraphBuilder inside(op.getLoc(), yield);
   SmallVector<Type> results(op->getResultTypes());

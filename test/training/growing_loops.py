@@ -135,7 +135,7 @@ def main():
     make_model(tool.folder / "endless.onnx", weights, None)
     tool.refuse(["again", "--max-trip"], "endless.onnx", *plain, "--out", "refused")
     make_model(tool.folder / "by_data.onnx", weights, MANY, by_data=True)
-    tool.refuse(["again", "depend on data"], "by_data.onnx", *plain, "--out", "refused")
+    tool.refuse(["again", "depend on data", "at most 64 iterations", "--max-trip does not help"], "by_data.onnx", *plain, "--out", "refused")
 
 
 main()
