@@ -13,9 +13,8 @@ inline constexpr llvm::StringLiteral withoutLimit =
 /// Why a loop that carries values whose sizes data decide has no gradient, and what to do.
 inline constexpr llvm::StringLiteral withDataSizes =
     "it has no gradient, as sizes in it depend on data, and it is not unrolled; give it a limit of at most 64 "
-    "iterations "
-    "in the model, a constant, and no condition that ends it before (--max-trip does not help here), or freeze what "
-    "comes before it";
+    "iterations in the model, a constant, and no condition that ends it before (--max-trip does not help here), or "
+    "freeze what comes before it";
 
 /// Builds a loop that data end, and in which sizes stay, before it, as a scan of all iterations up to its limit: each
 /// is a branch, which does nothing once the condition is false. Returns its results. Scans and branches have gradients;
