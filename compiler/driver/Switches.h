@@ -39,6 +39,7 @@ struct Switches {
   bool weightGradients = true;
   bool channelsApart = true;
   bool skipTaps = true;
+  bool picturesTogether = true;
   bool windows = true;
   bool shareRows = true;
   bool channelVectors = true;
@@ -89,7 +90,7 @@ struct Switches {
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
       switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
-          switches.channelsApart = switches.skipTaps = switches.windows = switches.shareRows =
+          switches.channelsApart = switches.skipTaps = switches.picturesTogether = switches.windows = switches.shareRows =
           switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.strips = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
@@ -166,6 +167,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "gradients of single taps copy pictures channel by channel, which transposes nothing"},
     {"skip-taps", &Switches::skipTaps, "skipped_taps",
      "convolutions sum the taps that touch the picture, without those that read zeros beyond it"},
+    {"pictures-together", &Switches::picturesTogether, "pictures_together",
+     "tiles of convolutions over small pictures have several of them, which read each panel of weights once"},
     {"windows", &Switches::windows, "windows",
      "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
     {"channel-vectors", &Switches::channelVectors, "channel_vectors",

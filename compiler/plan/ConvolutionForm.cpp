@@ -44,11 +44,10 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
       weights.getType() != contraction->elementType || !hasStrides(compute.getInputType(form.picture)) ||
       !getStrides(compute, form.picture))
     return std::nullopt;
-  std::optional<unsigned> depthLoop;
   if (contraction->n.size() == 3) {
-    depthLoop = contraction->n.front();
+    form.depthLoop = contraction->n.front();
     form.contraction.n.erase(form.contraction.n.begin());
-    form.contraction.outer.push_back(*depthLoop);
+    form.contraction.outer.push_back(*form.depthLoop);
   }
   form.pixelLoop = form.contraction.n.back();
   if (form.contraction.n.size() == 2)
@@ -63,7 +62,7 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
       return std::nullopt;
     auto moves = [&](unsigned loop) { return !coordinate->strides[loop].isConstant(0); };
     bool isPixel = moves(form.pixelLoop), isRow = form.rowLoop && moves(*form.rowLoop);
-    if (depthLoop && moves(*depthLoop)) {
+    if (form.depthLoop && moves(*form.depthLoop)) {
       if (isPixel || isRow || moves(contraction->k.front()) || form.depthDim || !form.setDepth(dim, *coordinate))
         return std::nullopt;
       continue;
@@ -101,7 +100,7 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
     }
   }
   // The taps along the depth are no others.
-  if (depthLoop && !form.depthDim)
+  if (form.depthLoop && !form.depthDim)
     return std::nullopt;
   form.taps = *countTaps(form.contraction, form.getTapLoops());
   int64_t lastDim = compute.getInputType(form.picture).getRank() - 1;
@@ -241,6 +240,30 @@ std::pair<int64_t, int64_t> ConvolutionForm::getTapSteps(unsigned loop) {
     return *asLinear(indices[dim], contraction.compute.getNumLoops())->strides[loop].asConstant();
   };
   return {rowDim ? stepOf(*rowDim) : 0, stepOf(pixelDim)};
+}
+
+/// Whether the only tap of each depth lies in the picture.
+static bool areDepthsInside(ConvolutionForm &form) {
+  ComputeOp compute = form.contraction.compute;
+  Expr index = getIndices(compute, form.picture)[*form.depthDim],
+       loop = getLoopSymbol(compute.getContext(), *form.depthLoop);
+  return form.depthTaps == 1 && !form.depthTapLoop && index == loop &&
+         compute.getExtents()[*form.depthLoop] == compute.getInputType(form.picture).getDim(*form.depthDim);
+}
+
+SmallVector<unsigned> ConvolutionForm::getPictureLoops() {
+  SmallVector<unsigned> loops;
+  // A depth's only tap may lie beyond the picture where there is a border.
+  if (getTransformed() || (depthDim && !depthTapLoop && !areDepthsInside(*this)))
+    return loops;
+  SmallVector<Expr> ofWeights = getIndices(contraction.compute, weights);
+  auto moves = [&](unsigned loop) {
+    return llvm::any_of(ofWeights, [&](Expr index) { return llvm::is_contained(getLoops(index), loop); });
+  };
+  for (unsigned loop : contraction.outer)
+    if (!moves(loop) && (loop != depthLoop || areDepthsInside(*this)))
+      loops.push_back(loop);
+  return loops;
 }
 
 std::optional<TapAxes> ConvolutionForm::getTapAxes() {

@@ -45,8 +45,9 @@ struct ConvolutionForm {
   unsigned pixelLoop, pixelDim;
   /// The dimension of the picture that counts channels in.
   unsigned channelDim;
-  /// The picture's dimension of depths, the loop of taps along it if there are several, and their number.
-  std::optional<unsigned> depthDim, depthTapLoop;
+  /// The picture's dimension of depths and the loop over them, the loop of taps along it if there are several, and
+  /// their number.
+  std::optional<unsigned> depthDim, depthLoop, depthTapLoop;
   int64_t depthTaps = 1;
   /// In rows and pixels.
   int64_t taps;
@@ -92,6 +93,9 @@ struct ConvolutionForm {
   /// Channels in, times the taps along the depth.
   sym::Expr getPlanes() { return contraction.getExtent(contraction.k.front()) * depthTaps; }
   std::pair<int64_t, int64_t> getTapSteps(unsigned loop);
+  /// The outer loops over pictures whose weights and taps are the same: those of a batch, and those of depths without
+  /// taps, which are all inside of the picture. None where filters are transformed.
+  llvm::SmallVector<unsigned> getPictureLoops();
   /// Nothing where a loop over taps moves along no axis, or several ones.
   std::optional<TapAxes> getTapAxes();
   /// Whether taps may read zeros beyond the picture alone, in some rows or pixels: the sum does without them.

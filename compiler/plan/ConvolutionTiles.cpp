@@ -34,8 +34,17 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   ConvolutionTiles tiles;
   tiles.tiling = tiling;
   WinogradAttr layout = form.getTransformed();
-  ConvolutionSizes<Expr> sizes{contraction.getExtent(contraction.outer), contraction.getExtent(contraction.m),
-                               form.getRows(), form.getPixels(), contraction.getExtent(contraction.k.front())};
+  if (tiling.getPictures() > 1)
+    tiles.pictureLoops = form.getPictureLoops();
+  llvm::copy_if(contraction.outer, std::back_inserter(tiles.otherLoops),
+                [&](unsigned loop) { return !llvm::is_contained(tiles.pictureLoops, loop); });
+  tiles.pictures = contraction.getExtent(tiles.pictureLoops);
+  ConvolutionSizes<Expr> sizes{contraction.getExtent(tiles.otherLoops),
+                               contraction.getExtent(contraction.m),
+                               form.getRows(),
+                               form.getPixels(),
+                               contraction.getExtent(contraction.k.front()),
+                               tiles.pictures};
   ConvolutionBlocks<Expr> blocks = getBlocks<Expr>(tiling, ConvolutionUnits::get(form), sizes, ExprOperations{context});
   tiles.channelBlocks = blocks.channelBlocks;
   tiles.channelStep = blocks.channelStep;
@@ -47,6 +56,8 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   tiles.mostRows = blocks.mostRows;
   tiles.columnBlocks = blocks.columnBlocks;
   tiles.columnStep = blocks.panelStep * width;
+  tiles.pictureBlocks = blocks.pictureBlocks;
+  tiles.pictureStep = blocks.pictureStep;
   tiles.tiles = blocks.tiles;
 
   // Rows are copied in whole vectors.
@@ -54,7 +65,7 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   Expr inRun =
       layout ? Expr::floorDiv(tiles.pixelStep, layout.getOutputs()) + (layout.getPoints() - 1) / layout.getOutputs()
              : tiles.pixelStep + (form.pixelSpan - 1) / form.pixelStride;
-  tiles.run = Expr::ceilDiv(inRun, lanes) * lanes;
+  tiles.run = Expr::ceilDiv(inRun * tiles.pictureStep, lanes) * lanes;
   tiles.rowPitch = tiles.run * tiles.copiedPixelStride;
   tiles.copiedStride = form.rowSpan == 1 ? 1 : form.rowStride;
   Expr planeRows = (tiles.rowStep - 1) * tiles.copiedStride + form.rowSpan;
@@ -65,8 +76,10 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
     tiles.pictureStride = getStrides(contraction.compute, form.picture)->strides[contraction.k.front()];
   tiles.offsets = planes * (layout ? 1 : form.taps);
   // Transformed products become sums panel by panel.
-  tiles.sums = (layout ? constant(1) : blocks.panelStep) * tiles.rowStep * tiles.pixelStep * width + lanes * width;
+  tiles.sums =
+      ((layout ? constant(1) : blocks.panelStep) * tiles.rowStep * tiles.pixelStep + lanes) * tiles.pictureStep * width;
   tiles.square = constant(lanes * lanes);
+  tiles.begins = tiles.pictureStep;
   if (tiling.getSkipTaps())
     tiles.listedSteps = planes * (2 * form.taps) + (listHeader + 2 * listedAhead);
   if (!layout)
@@ -90,6 +103,8 @@ Expr ConvolutionTiles::getScratch(Type elementType) const {
   Expr bytes = getScratchBytes(planes, elementType) +
                getScratchBytes(offsets, IntegerType::get(elementType.getContext(), 64)) +
                getScratchBytes(sums, elementType) + getScratchBytes(square, elementType);
+  if (!pictureLoops.empty())
+    bytes = bytes + getScratchBytes(begins, IntegerType::get(elementType.getContext(), 64));
   if (tiling.getSkipTaps())
     bytes = bytes + getScratchBytes(listedSteps, IntegerType::get(elementType.getContext(), 64));
   if (transformed)

@@ -16,13 +16,14 @@ struct ConvolutionUnits {
   static ConvolutionUnits get(ConvolutionForm &form);
 };
 
-/// Outer loops, channels out, rows, pixels of a row, channels in.
-template <typename Size> struct ConvolutionSizes { Size outer, columns, rows, pixels, channels; };
+/// Outer loops but for those over pictures that may go together, channels out, rows, pixels of a row, channels in;
+/// these pictures.
+template <typename Size> struct ConvolutionSizes { Size outer, columns, rows, pixels, channels, pictures; };
 
 /// Blocks of a convolution, as of `ConvolutionTiles`, with the panels of a tile.
 template <typename Size> struct ConvolutionBlocks {
   Size channelBlocks, channelStep, pixelBlocks, pixelStep, mostPixels, rowBlocks, rowStep, mostRows, columnBlocks,
-      panelStep, tiles;
+      panelStep, pictureBlocks, pictureStep, tiles;
 };
 
 /// The blocks at any sizes, on integers or size expressions, whose operations are `on`'s.
@@ -58,13 +59,23 @@ ConvolutionBlocks<Size> getBlocks(Tiling tiling, const ConvolutionUnits &units, 
   divide(on.ceilDiv(sizes.rows, on.constant(units.rows)), rows, blocks.rowBlocks, blocks.rowStep);
   blocks.rowStep = blocks.rowStep * units.rows;
   blocks.mostRows = rows * units.rows;
+  // Pictures fill the area together where one does not.
+  blocks.pictureBlocks = sizes.pictures;
+  blocks.pictureStep = on.constant(1);
+  if (tiling.getPictures() > 1) {
+    Size together = on.floorDiv(area, blocks.rowStep * blocks.pixelStep);
+    if (tiling.getArea() < mostPixels * units.pixels * units.rows)
+      together = on.max(on.constant(1), together);
+    divide(sizes.pictures, on.min(on.constant(tiling.getPictures()), together), blocks.pictureBlocks,
+           blocks.pictureStep);
+  }
   // Few blocks of pixels have fewer panels each: there must be enough tiles for all workers.
-  Size others = sizes.outer * blocks.rowBlocks * blocks.pixelBlocks;
+  Size others = sizes.outer * blocks.pictureBlocks * blocks.rowBlocks * blocks.pixelBlocks;
   Size panels = on.ceilDiv(sizes.columns, on.constant(tiling.getKernel().getWidth()));
   Size most = on.floorDiv(panels * others, on.constant(tiling.getLeastTiles()));
   divide(panels, on.max(on.constant(1), on.min(on.constant(tiling.getPanels()), most)), blocks.columnBlocks,
          blocks.panelStep);
-  blocks.tiles = sizes.outer * blocks.columnBlocks * blocks.rowBlocks * blocks.pixelBlocks;
+  blocks.tiles = sizes.outer * blocks.pictureBlocks * blocks.columnBlocks * blocks.rowBlocks * blocks.pixelBlocks;
   return blocks;
 }
 
@@ -85,10 +96,13 @@ struct TransformedTiles {
 };
 
 /// The geometry of a tiled convolution. A tile is a rectangle of pixels (whole rectangles of a pooling, whole squares
-/// of transformed filters) for some panels of output channels; tiles are outer loops times panel blocks times row
-/// blocks times pixel blocks, row-major.
+/// of transformed filters) of a picture, or of several ones, for some panels of output channels; tiles are outer loops
+/// times blocks of pictures times panel blocks times row blocks times pixel blocks, row-major.
 struct ConvolutionTiles {
   ConvolutionTilingAttr tiling;
+  /// Loops over pictures that go together; none where they go one by one, and all outer loops are others.
+  llvm::SmallVector<unsigned> pictureLoops, otherLoops;
+  sym::Expr pictures, pictureBlocks, pictureStep;
   /// Of output channels; the step is a multiple of the panel width.
   sym::Expr columnBlocks, columnStep;
   sym::Expr rowBlocks, rowStep;
@@ -100,7 +114,8 @@ struct ConvolutionTiles {
   sym::Expr tiles;
 
   /// The copy of the picture for a tile, with its border: elements of a run, the pitch of rows, and the stride of
-  /// channels. A row is deinterleaved into as many runs as the pixels' stride (see `WindowTiles`).
+  /// channels. A row is deinterleaved into as many runs as the pixels' stride (see `WindowTiles`), and each of its
+  /// pixels is that of all pictures, one after the other.
   sym::Expr run, rowPitch, planeStride;
   /// The stride of channels in the picture, where it may be read in place; null elsewhere.
   sym::Expr pictureStride;
@@ -110,6 +125,8 @@ struct ConvolutionTiles {
   int64_t copiedPixelStride;
   /// Elements of scratch: copied planes, offsets of the steps of k in them (i64), sums, a square for transposition.
   sym::Expr planes, offsets, sums, square;
+  /// Elements (i64): where each of several pictures begins.
+  sym::Expr begins;
   /// Elements (i64) of the list of steps of k whose taps touch the picture: what it is valid for, then a pair of offsets
   /// a step, in the copy and in the panel, and those that are read ahead. None where all taps are summed.
   sym::Expr listedSteps;

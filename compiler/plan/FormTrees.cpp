@@ -30,7 +30,9 @@ ArrayAttr tile::getTree(const ConvolutionForm &form, const ConvolutionTiles &til
                                      {nodes.pack(/*compute=*/0, form.picture), panels});
   BlocksAttr dealt = nodes.deal(Axis::pixels, tiles.pixelStep, {channels});
   dealt = nodes.deal(Axis::columns, tiles.columnStep, {nodes.deal(Axis::rows, tiles.rowStep, {dealt})});
-  return getRoot(nodes, !form.contraction.outer.empty(), dealt);
+  if (!tiles.pictureLoops.empty())
+    dealt = nodes.deal(Axis::pictures, tiles.pictureStep, {dealt});
+  return getRoot(nodes, !tiles.otherLoops.empty(), dealt);
 }
 
 ArrayAttr tile::getTree(const WeightGradientForm &form, const WeightGradientTiles &tiles, size_t computes) {

@@ -13,13 +13,14 @@ namespace freestone::tile {
 // The trees of tiles that forms stand for: what is special about a form is in its tiles, and in its micro-kernels.
 
 /// The axes of a convolution: loops that both operands have, merged; channels out; rows and pixels of the picture;
-/// channels in, which are summed with all of their taps.
+/// channels in, which are summed with all of their taps; pictures, where several may go together.
 struct ConvolutionAxis {
-  static constexpr unsigned outer = 0, columns = 1, rows = 2, pixels = 3, channels = 4;
+  static constexpr unsigned outer = 0, columns = 1, rows = 2, pixels = 3, channels = 4, pictures = 5;
 };
 
-/// Blocks of outer points, if there are any, of columns, of rows, and of pixels: all dealt
-///   blocks of channels: the packed picture, and blocks of columns, panel by panel: the product, and what is evaluated
+/// Blocks of outer points, if there are any, of pictures that go together, of columns, of rows, and of pixels: all
+/// dealt
+///   blocks of channels: the packed pictures, and blocks of columns, panel by panel: the product, and what is evaluated
 ///     of its sums.
 mlir::ArrayAttr getTree(const ConvolutionForm &form, const ConvolutionTiles &tiles, size_t computes);
 

@@ -53,9 +53,22 @@ static FailureOr<PlanAttr> planConvolution(ProgramOp program, ConvolutionTilingA
     return program.emitOpError("is tiled as a convolution with weights in panels of ") << width << ", but is none";
   if (tiling.getSkipTaps() && !form->maySkipTaps())
     return program.emitOpError("skips taps that read zeros beyond the picture, but has none");
+  if (tiling.getPictures() > 1 && form->getPictureLoops().empty())
+    return program.emitOpError("has up to ")
+           << tiling.getPictures() << " pictures in a tile, but none with the same weights";
   ConvolutionTiles tiles = ConvolutionTiles::get(*form, tiling);
-  TileGrid grid = TileGrid::get(form->contraction.compute, form->contraction.outer,
-                                tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks);
+  ComputeOp compute = form->contraction.compute;
+  Expr inner = tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks;
+  TileGrid grid = TileGrid::get(compute, tiles.otherLoops, inner);
+  auto first = llvm::to_vector(llvm::seq<unsigned>(0, tiles.pictureLoops.size()));
+  if (!tiles.pictureLoops.empty())
+    grid.inner = grid.inner * tiles.pictureBlocks;
+  if (tiles.otherLoops.empty() && !first.empty() && tiles.pictureLoops == first) {
+    grid.rowLoops = first.size();
+    grid.rows = tiles.pictureStep;
+    grid.rowBlocks = tiles.pictureBlocks;
+    grid.inner = inner;
+  }
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->contraction.elementType),
                   Accesses::get(program, grid));
 }

@@ -139,9 +139,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
         count("constructed");
       tile::ConvolutionTilingAttr tiling =
           tile::tileConvolution(*convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-                                /*isStage=*/runsOfStage != nullptr, construct, skipTaps);
+                                /*isStage=*/runsOfStage != nullptr, construct, skipTaps, picturesTogether);
       if (tiling.getSkipTaps())
         count("skipped_taps");
+      if (tiling.getPictures() > 1)
+        count("pictures_together");
       return tiling;
     }
     bool hasDotProducts = form && dotProducts && tile::isDotProductContraction(*form, device);

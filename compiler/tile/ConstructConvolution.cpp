@@ -54,8 +54,8 @@ namespace {
 /// Candidates for the problems of a program.
 class Construction {
 public:
-  Construction(llvm::ArrayRef<ConvolutionProblem> problems, const DeviceRates &rates, bool isStage)
-      : problems(problems), first(problems.front()), rates(rates), isStage(isStage) {}
+  Construction(llvm::ArrayRef<ConvolutionProblem> problems, const DeviceRates &rates, bool isStage, bool together)
+      : problems(problems), first(problems.front()), rates(rates), isStage(isStage), together(together) {}
 
   llvm::SmallVector<ConvolutionCandidate> get() {
     // What sums of a tile and its copy share with weights: half of L2.
@@ -68,19 +68,21 @@ public:
         for (int64_t channels : getChannelCounts())
           for (int64_t panels : {1, 2, 4, 8, 16})
             for (int64_t least : leastTiles)
-              add(pixels, area, channels, panels, least);
+              for (int64_t pictures : getPictures(area))
+                add(pixels, area, channels, panels, least, pictures);
     return std::move(candidates);
   }
 
 private:
-  void add(int64_t pixels, int64_t area, int64_t channels, int64_t panels, int64_t leastTiles) {
+  void add(int64_t pixels, int64_t area, int64_t channels, int64_t panels, int64_t leastTiles, int64_t pictures) {
     ConvolutionShares shares{.pixels = first.hasRows ? std::min(pixels, area) : area,
                              .area = area,
                              .panels = panels,
                              .channels = channels,
                              .leastTiles = leastTiles,
                              .inPlace = getHalfOfL2(first, rates),
-                             .transformed = 0};
+                             .transformed = 0,
+                             .pictures = pictures};
     if (first.units.values) {
       // The area is that of as many squares for the planes of a block.
       int64_t squares = area / (first.units.outputs * first.units.outputs);
@@ -88,6 +90,17 @@ private:
       shares.pixels = shares.area = pixels;
     }
     candidates.push_back({shares, candidates.size(), 0});
+  }
+
+  /// The most pictures of a tile: one, or as many as fill the area.
+  llvm::SmallVector<int64_t> getPictures(int64_t area) const {
+    constexpr int64_t most = 64;
+    auto leavesRoom = [&](const ConvolutionProblem &problem) {
+      return problem.sizes.pictures > 1 && 2 * problem.sizes.rows * problem.sizes.pixels <= area;
+    };
+    if (together && !isStage && !first.units.values && llvm::any_of(problems, leavesRoom))
+      return {1, most};
+    return {1};
   }
 
   int64_t getMostChannels() const {
@@ -118,7 +131,7 @@ private:
     for (int64_t blocks = 1; blocks <= 64; blocks *= 2)
       areas.push_back(blocks * unit);
     for (const ConvolutionProblem &problem : problems) {
-      auto [outer, columns, rows, all, channels] = problem.sizes;
+      auto [outer, columns, rows, all, channels, pictures] = problem.sizes;
       int64_t ofRow = alignPixels(divideCeil(all, divideCeil(all, pixels)));
       for (int64_t parts = 1; parts <= 32; parts *= 2) {
         int64_t rowsOfPart = int64_t(llvm::alignTo(divideCeil(rows, parts), problem.units.rows));
@@ -150,15 +163,16 @@ private:
   llvm::ArrayRef<ConvolutionProblem> problems;
   const ConvolutionProblem &first;
   const DeviceRates &rates;
-  bool isStage;
+  bool isStage, together;
   llvm::SmallVector<ConvolutionCandidate> candidates;
 };
 
 } // namespace
 
 llvm::SmallVector<ConvolutionCandidate> tile::constructConvolution(llvm::ArrayRef<ConvolutionProblem> problems,
-                                                                   const DeviceRates &rates, bool isStage) {
-  llvm::SmallVector<ConvolutionCandidate> candidates = Construction(problems, rates, isStage).get();
+                                                                   const DeviceRates &rates, bool isStage,
+                                                                   bool together) {
+  llvm::SmallVector<ConvolutionCandidate> candidates = Construction(problems, rates, isStage, together).get();
   llvm::SmallVector<int64_t> workersOfRuns = getWorkersOfRuns(rates.units);
   for (const ConvolutionProblem &problem : problems) {
     // Many candidates are the same at small sizes.

@@ -17,9 +17,10 @@ struct ConvolutionCandidate {
 };
 
 /// Aligned candidates, with the best one first: ranked by the model at typical sizes of the program, none of which may
-/// be missing. Stages of a chain are computed by one worker, in one block of output channels. Deterministic.
+/// be missing. Stages of a chain are computed by one worker, in one block of output channels, picture by picture; of
+/// others several may go `together`. Deterministic.
 llvm::SmallVector<ConvolutionCandidate> constructConvolution(llvm::ArrayRef<ConvolutionProblem> problems,
-                                                             const DeviceRates &rates, bool isStage);
+                                                             const DeviceRates &rates, bool isStage, bool together);
 
 /// A tiling by the capacities of the device alone.
 ConvolutionShares getPlainShares(const ConvolutionProblem &problem, const DeviceRates &rates, bool isStage);

@@ -9,6 +9,8 @@ using llvm::divideCeil;
 
 /// Cycles of a row of the picture that is copied, besides its vectors; of a vector that is interleaved with others.
 static constexpr double copiedRow = 6, interleavedVector = 4;
+/// Cycles of an element that is copied beside those of other pictures, and of a run of a row of each.
+static constexpr double copiedElement = 2, copiedRun = 6;
 /// Cycles of a vector of sums that is transposed and stored, and of one at the end of pixels or channels, which goes
 /// through scratch.
 static constexpr double storedSum = 3, storedPart = 16;
@@ -26,7 +28,8 @@ ConvolutionShares ConvolutionShares::get(ConvolutionTilingAttr tiling) {
           .channels = tiling.getChannels(),
           .leastTiles = tiling.getLeastTiles(),
           .inPlace = tiling.getInPlace(),
-          .transformed = tiling.getTransformed()};
+          .transformed = tiling.getTransformed(),
+          .pictures = tiling.getPictures()};
 }
 
 namespace {
@@ -45,6 +48,7 @@ struct ConvolutionOfProblem {
   int64_t getChannels() const { return shares.channels; }
   int64_t getLeastTiles() const { return shares.leastTiles; }
   int64_t getTransformed() const { return shares.transformed; }
+  int64_t getPictures() const { return shares.pictures; }
 };
 
 /// Blocks of an extent, the last of which are shorter, or empty.
@@ -67,8 +71,11 @@ public:
       : problem(problem), rates(rates),
         blocks(getBlocks(problem, shares)), rows{problem.sizes.rows, blocks.rowBlocks, blocks.rowStep},
         pixels{problem.sizes.pixels, blocks.pixelBlocks, blocks.pixelStep},
-        isInPlace(problem.pictureStride && problem.pictureStride * blocks.channelStep <= shares.inPlace),
-        panels(divideCeil(problem.sizes.columns, problem.getWidth())), outer(double(problem.sizes.outer)),
+        isInPlace(problem.pictureStride && problem.pictureStride * blocks.channelStep <= shares.inPlace &&
+                  blocks.pictureStep == 1),
+        panels(divideCeil(problem.sizes.columns, problem.getWidth())),
+        outer(double(problem.sizes.outer * problem.sizes.pictures)),
+        groups(double(problem.sizes.outer * blocks.pictureBlocks)), together(blocks.pictureStep),
         bytes(double(problem.bytes)), planes(double(problem.sizes.channels * problem.units.depthTaps)),
         stepPlanes(double(blocks.channelStep * problem.units.depthTaps)) {}
 
@@ -108,6 +115,8 @@ private:
     double perRow = pixels.sum([&](int64_t) { return double(problem.pixelSpan > 1 ? 2 : 1); });
     double vectorsOfRow = pixels.sum(countVectors);
     double copiedRows = rows.sum([&](int64_t count) { return (count - 1) * copiedStride + problem.rowSpan; });
+    if (together > 1)
+      return addInterleaving(copiedRows, copiedStride);
     double times = outer * double(blocks.columnBlocks) * planes * copiedRows;
     double vectors = times * vectorsOfRow;
     cost.packing += times * perRow * copiedRow + vectors * (problem.pixelStride > 1 ? interleavedVector : copiedVector);
@@ -120,10 +129,28 @@ private:
     return ofTile;
   }
 
+  /// The same of pictures that go together, element by element, the border's elements too; runs that no tap reads are
+  /// left out.
+  double addInterleaving(double copiedRows, int64_t copiedStride) {
+    double runs = double(std::min(problem.pixelStride, problem.pixelSpan));
+    auto countElements = [&](int64_t count) {
+      double elements = double((count - 1) * problem.pixelStride + problem.pixelSpan);
+      return elements * runs / double(problem.pixelStride) * double(together);
+    };
+    double times = groups * double(blocks.columnBlocks) * planes * copiedRows, ofRow = pixels.sum(countElements);
+    cost.packing += times * (ofRow * copiedElement + double(pixels.count * together) * runs * copiedRun);
+    packed.fetch(times * ofRow * bytes, getPicture() * double(together));
+    double ofTile =
+        stepPlanes * double((rows.step - 1) * copiedStride + problem.rowSpan) * countElements(pixels.step) * bytes;
+    packed.written.l2 +=
+        times * ofRow * bytes * getMissingPart(ofTile, double(rates.l1Bytes) / 2, double(rates.l1Bytes));
+    return ofTile;
+  }
+
   /// Weights pass by once for each tile, from where those of a block of output channels are, if they stay there beside
   /// what else a tile needs.
   void addWeights(double ofChannel, double others, double blocksOfPanel) {
-    double all = getWeights(ofChannel), positions = outer * double(rows.count * pixels.count);
+    double all = getWeights(ofChannel), positions = groups * double(rows.count * pixels.count);
     double ofBlock = all / double(blocks.columnBlocks) + others;
     transfers.fetch((positions - 1) * all, ofBlock);
     transfers.fetch(all, all);
@@ -133,24 +160,26 @@ private:
   void addDirect() {
     double l1 = double(rates.l1Bytes), half = double(rates.l2Bytes) / 2, ofChannel = double(problem.taps);
     double depth = planes * ofChannel, width = double(problem.getWidth()), tilePanels = double(blocks.panelStep);
-    auto countBlocks = [&](int64_t count) { return divideCeil(count, problem.kernelRows); };
+    auto countBlocks = [&](int64_t count) { return divideCeil(count * together, problem.kernelRows); };
     // Each step of k has an offset.
-    cost.compute = outer * double(problem.sizes.rows) * double(panels) * depth * pixels.sum([&](int64_t count) {
-      return getPanelCycles(count, problem.kernelRows, problem.vectors, /*otherLoads=*/1, rates);
+    cost.compute = groups * double(problem.sizes.rows) * double(panels) * depth * pixels.sum([&](int64_t count) {
+      return getPanelCycles(count * together, problem.kernelRows, problem.vectors, /*otherLoads=*/1, rates);
     });
-    double calls = outer * double(problem.sizes.rows * pixels.count * panels * blocks.channelBlocks);
+    double calls = groups * double(problem.sizes.rows * pixels.count * panels * blocks.channelBlocks);
     double blocksOfRow = pixels.sum(countBlocks);
     cost.overhead += calls * callOfPanel + calls / double(pixels.count) * blocksOfRow * callOfBlock;
 
     double copy = isInPlace ? stepPlanes * double(pixels.step) * bytes : addCopies();
-    double panel = stepPlanes * ofChannel * width * bytes, sums = double(rows.step * pixels.step) * width * bytes;
+    double panel = stepPlanes * ofChannel * width * bytes;
+    double sums = double(rows.step * pixels.step * together) * width * bytes;
     // A strip has the elements of its windows, each step's in lines of its own.
-    double strip = stepPlanes * double(problem.rowSpan) * double(problem.kernelRows + problem.pixelSpan) * bytes;
+    double strip =
+        stepPlanes * double(problem.rowSpan) * double(problem.kernelRows + problem.pixelSpan * together) * bytes;
     double strips = calls / double(pixels.count) * blocksOfRow;
     double panelsBeyond = getMissingPart(panel + strip, l1 / 2, 1.5 * l1);
     transfers.fetched.l2 += panelsBeyond * strips * panel;
     // The copy passes by for every panel, or once for a single one.
-    double passes = double(blocks.channelBlocks) * outer * double(rows.count * pixels.count) * double(panels);
+    double passes = double(blocks.channelBlocks) * groups * double(rows.count * pixels.count) * double(panels);
     double picture = isInPlace ? getPicture() : copy;
     double copyBeyond = getMissingPart(copy + panel, l1 / 2, l1);
     double copyFar = getMissingPart(copy + 2 * panel + sums * tilePanels, half, 2 * half);
@@ -232,7 +261,10 @@ private:
   Division rows, pixels;
   bool isInPlace;
   int64_t panels;
-  double outer, bytes, planes, stepPlanes;
+  /// Pictures, and groups of those that go together: so many each.
+  double outer, groups;
+  int64_t together;
+  double bytes, planes, stepPlanes;
   TilingCost cost;
   Transfers transfers{rates}, packed{rates}, unforeseen{rates};
 };
@@ -245,7 +277,7 @@ ConvolutionBlocks<int64_t> tile::getBlocks(const ConvolutionProblem &problem, co
 
 ConvolutionSteps ConvolutionSteps::get(const ConvolutionProblem &problem, const ConvolutionShares &shares) {
   ConvolutionBlocks<int64_t> blocks = getBlocks(problem, shares);
-  return {blocks.channelStep, blocks.pixelStep, blocks.rowStep, blocks.panelStep};
+  return {blocks.channelStep, blocks.pixelStep, blocks.rowStep, blocks.pictureStep, blocks.panelStep};
 }
 
 double tile::getBusiest(const ConvolutionProblem &problem, const ConvolutionBlocks<int64_t> &blocks, int64_t workers) {
@@ -253,16 +285,19 @@ double tile::getBusiest(const ConvolutionProblem &problem, const ConvolutionBloc
   Division pixels{problem.sizes.pixels, blocks.pixelBlocks, blocks.pixelStep};
   int64_t width = problem.getWidth(), panels = divideCeil(problem.sizes.columns, width);
   Division columns{panels, blocks.columnBlocks, blocks.panelStep};
-  double area = double(rows.extent) * double(pixels.extent), ofOuter = area * double(panels);
+  Division pictures{problem.sizes.pictures, blocks.pictureBlocks, blocks.pictureStep};
+  double area = double(rows.extent) * double(pixels.extent), ofPicture = area * double(panels);
   /// The work of the tiles before one.
   auto getBefore = [&](int64_t tile) {
     int64_t pixel = tile % pixels.count, row = tile / pixels.count % rows.count;
     int64_t column = tile / pixels.count / rows.count % columns.count;
     double ofRow = double(rows.before(row)) * double(pixels.extent) + double(rows.of(row) * pixels.before(pixel));
-    return double(tile / pixels.count / rows.count / columns.count) * ofOuter + double(columns.before(column)) * area +
-           double(columns.of(column)) * ofRow;
+    int64_t group = tile / pixels.count / rows.count / columns.count, block = group % pictures.count;
+    double before = double(group / pictures.count * pictures.extent + pictures.before(block)) * ofPicture;
+    return before +
+           double(pictures.of(block)) * (double(columns.before(column)) * area + double(columns.of(column)) * ofRow);
   };
-  double all = double(problem.sizes.outer) * ofOuter, most = 0;
+  double all = double(problem.sizes.outer * problem.sizes.pictures) * ofPicture, most = 0;
   for (int64_t worker = 0; worker < workers; ++worker)
     most =
         std::max(most, getBefore(blocks.tiles * (worker + 1) / workers) - getBefore(blocks.tiles * worker / workers));

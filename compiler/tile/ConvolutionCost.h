@@ -25,7 +25,7 @@ struct ConvolutionProblem {
 
 /// The numbers of `#tile.convolution`, for all sizes.
 struct ConvolutionShares {
-  int64_t pixels, area, panels, channels, leastTiles, inPlace, transformed;
+  int64_t pixels, area, panels, channels, leastTiles, inPlace, transformed, pictures = 1;
 
   static ConvolutionShares get(ConvolutionTilingAttr tiling);
   bool operator==(const ConvolutionShares &) const = default;
@@ -34,9 +34,9 @@ struct ConvolutionShares {
 /// The blocks of a tiling at the sizes of a problem.
 ConvolutionBlocks<int64_t> getBlocks(const ConvolutionProblem &problem, const ConvolutionShares &shares);
 
-/// What a tiling is at the sizes of a problem: channels in of a block, and a tile's pixels, rows and panels.
+/// What a tiling is at the sizes of a problem: channels in of a block, and a tile's pixels, rows, pictures and panels.
 struct ConvolutionSteps {
-  int64_t channels, pixels, rows, panels;
+  int64_t channels, pixels, rows, pictures, panels;
 
   static ConvolutionSteps get(const ConvolutionProblem &problem, const ConvolutionShares &shares);
   auto operator<=>(const ConvolutionSteps &) const = default;

@@ -118,19 +118,22 @@ static void explainConvolution(ProgramOp program, ConvolutionForm &form, const D
   DeviceRates rates = DeviceRates::get(device);
   TypicalRuns runs(program);
   SmallVector<ConvolutionProblem> problems = getConvolutionProblems(form, tiling.getKernel(), runs);
-  SmallVector<ConvolutionCandidate> candidates = constructConvolution(problems, rates, /*isStage=*/false);
+  SmallVector<ConvolutionCandidate> candidates =
+      constructConvolution(problems, rates, /*isStage=*/false, /*together=*/true);
   stream << "  " << candidates.size() << " candidates\n";
   ConvolutionShares chosen = ConvolutionShares::get(tiling);
   for (const ConvolutionProblem &problem : problems) {
-    auto [outer, columns, rows, pixels, channels] = problem.sizes;
-    stream << llvm::formatv("  {0} x {1} x {2} x {3} x {4} (outer, channels out, rows, pixels, channels in)\n", outer,
-                            columns, rows, pixels, channels);
+    auto [outer, columns, rows, pixels, channels, pictures] = problem.sizes;
+    stream << llvm::formatv("  {0} x {1} x {2} x {3} x {4} (outer, channels out, rows, pixels, channels in)\n",
+                            outer * pictures, columns, rows, pixels, channels);
     auto explain = [&](const ConvolutionShares &shares, bool isChosen) {
       ConvolutionBlocks<int64_t> blocks = getBlocks(problem, shares);
-      explainCost(llvm::formatv("channels {0,4}  tiles {1,4} of {2,3} x {3,4}  panels {4,3}", blocks.channelStep,
-                                blocks.tiles, blocks.rowStep, blocks.pixelStep, blocks.panelStep)
-                      .str(),
-                  estimateConvolution(problem, shares, rates, 1), isChosen, /*seconds=*/0, stream);
+      std::string numbers =
+          llvm::formatv("channels {0,4}  tiles {1,4} of {2,3} x {3,4}  panels {4,3}", blocks.channelStep, blocks.tiles,
+                        blocks.rowStep, blocks.pixelStep, blocks.panelStep);
+      if (blocks.pictureStep > 1)
+        numbers += llvm::formatv("  pictures {0,2}", blocks.pictureStep);
+      explainCost(numbers, estimateConvolution(problem, shares, rates, 1), isChosen, /*seconds=*/0, stream);
     };
     explain(chosen, /*isChosen=*/true);
     std::set<ConvolutionSteps> shown = {ConvolutionSteps::get(problem, chosen)};

@@ -139,7 +139,8 @@ public:
       return argument ? get(getReadBytes(argument)) : 0;
     };
     double weights = getOperand(contraction.lhs), picture = getOperand(contraction.rhs);
-    double channels = get(tiles.columnBlocks), outer = get(contraction.getExtent(contraction.outer));
+    double channels = get(tiles.columnBlocks);
+    double outer = get(contraction.getExtent(tiles.otherLoops)) * get(tiles.pictureBlocks);
     double pixelBlocks = get(tiles.rowBlocks) * get(tiles.pixelBlocks);
     fetchAgain(picture * (channels - 1), picture / outer);
     fetchAgain(weights * (outer * pixelBlocks - 1), weights / channels + get(program.getPlan()->getScratch()));
@@ -154,7 +155,8 @@ public:
     double ofRun = double(kernel.getRows() + form->pixelSpan) * bytes + double(lineBytes) - bytes;
     double strip = panel + steps / double(form->pixelSpan) * ofRun + steps * double(sizeof(int64_t));
     double strips =
-        outer * pixelBlocks * std::ceil(get(tiles.rowStep) * get(tiles.pixelStep) / double(kernel.getRows()));
+        outer * pixelBlocks *
+        std::ceil(get(tiles.rowStep) * get(tiles.pixelStep) * get(tiles.pictureStep) / double(kernel.getRows()));
     double panels = std::ceil(get(contraction.getExtent(contraction.m)) / double(kernel.getWidth()));
     fetched.l1 += strips * panels * get(tiles.channelBlocks) * strip *
                   getMissingPart(strip, double(rates.l1Bytes) / 2, 1.5 * double(rates.l1Bytes));

@@ -404,7 +404,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them, convolutions and windows whose tiling is `constructed`, with `pair_products` of integers, as `inner_products` or with packed
-    operands `kept_packed` for later tiles, those whose runs of few steps of k go in `strips`, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, those among them with `skipped_taps`, `weight_gradients` of convolutions, those among them that
+    operands `kept_packed` for later tiles, those whose runs of few steps of k go in `strips`, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, those among them with `skipped_taps`, and those with `pictures_together` in a tile, `weight_gradients` of convolutions, those among them that
     are `transformed` or of single taps with `channels_apart`, sums
     in `sum_blocks`, reductions of `windows`, those among them with `shared_rows`, those with `channel_vectors` for narrow pictures, passes over rows and maps that compute several vectors `side_by_side`, passes over rows that are copied from `rows_across`, those whose short `rows_together` are computed and those that have rows `rows_prefetched`, maps that are `transpositions`,
     maps of `narrow_lanes`, maps in `segments` of columns, maps with `parts_of_rows` as tiles, and programs with `variants` for different sizes.
@@ -426,6 +426,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Copy pictures for gradients of single taps channel by channel">,
                  Option<"skipTaps", "skip-taps", "bool", "true",
                         "Sum the taps of a convolution that touch the picture, without those that read zeros beyond it">,
+                 Option<"picturesTogether", "pictures-together", "bool", "true",
+                        "Let tiles of convolutions have several pictures, which read weights once for all of them">,
                  Option<"windows", "windows", "bool", "true",
                         "Copy what windows see, and compute blocks of pixels in registers">,
                  Option<"shareRows", "share-rows", "bool", "true",

@@ -27,11 +27,15 @@ SmallVector<ConvolutionProblem> tile::getConvolutionProblems(ConvolutionForm &fo
                              .vectors = kernel.getVectors(),
                              .lanes = kernel.getLanes()};
   SmallVector<ConvolutionProblem> problems;
-  for (auto [outer, columns, rows, pixels, channels, elements] : llvm::zip_equal(
-           runs.evaluate(contraction.getExtent(contraction.outer)), runs.evaluate(contraction.getExtent(contraction.m)),
-           runs.evaluate(form.getRows()), runs.evaluate(form.getPixels()),
-           runs.evaluate(contraction.getExtent(contraction.k.front())), runs.evaluate(stride))) {
-    problem.sizes = {outer, columns, rows, pixels, channels};
+  SmallVector<unsigned> pictureLoops = form.getPictureLoops(), others;
+  llvm::copy_if(contraction.outer, std::back_inserter(others),
+                [&](unsigned loop) { return !llvm::is_contained(pictureLoops, loop); });
+  for (auto [outer, columns, rows, pixels, channels, pictures, elements] :
+       llvm::zip_equal(runs.evaluate(contraction.getExtent(others)),
+                       runs.evaluate(contraction.getExtent(contraction.m)), runs.evaluate(form.getRows()),
+                       runs.evaluate(form.getPixels()), runs.evaluate(contraction.getExtent(contraction.k.front())),
+                       runs.evaluate(contraction.getExtent(pictureLoops)), runs.evaluate(stride))) {
+    problem.sizes = {outer, columns, rows, pixels, channels, pictures};
     problem.pictureStride = stride == none ? 0 : elements;
     problems.push_back(problem);
   }
@@ -40,14 +44,14 @@ SmallVector<ConvolutionProblem> tile::getConvolutionProblems(ConvolutionForm &fo
 
 ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const TypicalRuns &runs,
                                             const DeviceDescription &device, bool isStage, bool construct,
-                                            bool skipTaps) {
+                                            bool skipTaps, bool together) {
   MicroKernelAttr kernel = getMicroKernel(device, form.contraction.elementType);
   SmallVector<ConvolutionProblem> problems = getConvolutionProblems(form, kernel, runs);
   DeviceRates rates = DeviceRates::get(device);
-  ConvolutionShares shares = construct ? constructConvolution(problems, rates, isStage).front().shares
+  ConvolutionShares shares = construct ? constructConvolution(problems, rates, isStage, together).front().shares
                                        : getPlainShares(problems.front(), rates, isStage);
   constexpr int64_t prefetchChannels = 8;
   return ConvolutionTilingAttr::get(kernel.getContext(), kernel, shares.pixels, shares.area, shares.panels,
                                     shares.channels, shares.leastTiles, prefetchChannels, shares.inPlace,
-                                    shares.transformed, skipTaps && form.maySkipTaps());
+                                    shares.transformed, skipTaps && form.maySkipTaps(), shares.pictures);
 }

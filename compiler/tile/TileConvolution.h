@@ -14,9 +14,9 @@ llvm::SmallVector<ConvolutionProblem> getConvolutionProblems(ConvolutionForm &fo
 
 /// The tiling of a convolution whose weights are packed for the device's micro-kernel; of a stage of a chain, which
 /// need not have tiles for all workers. Constructed for typical runs, or a plain one; taps that read a border of zeros
-/// alone may be skipped.
+/// alone may be skipped, and pictures go `together`.
 ConvolutionTilingAttr tileConvolution(ConvolutionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
-                                      bool isStage, bool construct, bool skipTaps);
+                                      bool isStage, bool construct, bool skipTaps, bool together);
 
 } // namespace freestone::tile
 

@@ -8,8 +8,8 @@
 namespace freestone::codegen {
 
 /// The nodes of a convolution's tree (`plan/FormTrees.h`): the picture's part is copied or transformed, panels are
-/// summed, and squares of channels and pixels are stored. In four files: copies and panels, skipped taps, transformed
-/// filters, results.
+/// summed, and squares of channels and pixels are stored. In five files: copies and panels, pictures that go together,
+/// skipped taps, transformed filters, results.
 class ConvolutionEmitter : TreeWalker {
 public:
   ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form, tile::ConvolutionTilingAttr tiling);
@@ -40,6 +40,16 @@ private:
   void emitEvaluate(tile::EvaluateAttr node) override;
   void emitCopy(const AxisRange &channels);
   void copyPlanes(const AxisRange &channels);
+  // Where pictures go together.
+  void enterPicture(mlir::Value number);
+  void forPictures(llvm::function_ref<void()> body);
+  void listPictures();
+  void interleavePictures(const AxisRange &channels);
+  mlir::Value getDimStride(unsigned dim);
+  /// Whether each tile has one picture, at the sizes of the run.
+  mlir::Value isAlone() {
+    return compare(mlir::arith::CmpIPredicate::eq, emission.getSize(tiles.pictureStep), emission.getConstant(1));
+  }
   mlir::Value getWindows(mlir::Value row, const AxisRange &channels);
   void emitPanel(mlir::Value column, const AxisRange &channels);
   mlir::Value getWeights(mlir::Value column, mlir::Value channel);
@@ -68,6 +78,7 @@ private:
                          mlir::Value pixelsLeft);
   void storePixels(mlir::Value value, const SquarePlace &place, mlir::Value mask, mlir::Value ahead);
   mlir::Value getPanelSums(mlir::Value column, mlir::Value row);
+  mlir::Value getPixelSums(mlir::Value rowSums, mlir::Value pixel);
   mlir::Value getLinear(unsigned input, mlir::Value column, mlir::Value row, mlir::Value pixel, mlir::Value channel);
   llvm::SmallVector<sym::Expr> getIndices(unsigned input);
   Positions getPositions(mlir::Value column, mlir::Value row, mlir::Value pixel, mlir::Value channel);
@@ -84,7 +95,8 @@ private:
   /// Symbols of the loops that vary within a tile, and the positions of all loops in these symbols, at the first tap.
   sym::Expr columnSymbol, rowSymbol, pixelSymbol, channelSymbol;
   llvm::SmallVector<sym::Expr> loops;
-  Positions outer;
+  /// Of the outer loops, at the current picture; of those among them whose pictures go one by one.
+  Positions outer, others;
   mlir::func::FuncOp kernel;
   mlir::Value planes, offsets, sums, square;
   /// Where taps may be skipped; the axes are nothing elsewhere.
@@ -100,6 +112,11 @@ private:
   /// Ranges of the current tile, and the first column of the current panel.
   AxisRange columns, rows, pixels;
   mlir::Value column;
+  /// Pictures of the current tile, and the current one among them; null where they go one by one.
+  AxisRange pictures;
+  mlir::Value picture, begins;
+  /// Rows of the micro-kernel that a row of pixels is: those of all pictures of a whole tile.
+  mlir::Value positions;
   /// Its taps, whether rows away from the picture's edge sum all taps, whether all rows do; the first one that does.
   TapRange pixelTaps, depthTaps;
   mlir::Value hasAllInRows, hasAll, firstWhole;

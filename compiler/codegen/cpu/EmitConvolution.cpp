@@ -21,16 +21,17 @@ ConvolutionEmitter::ConvolutionEmitter(Emission &emission, tile::ConvolutionForm
       rowSymbol(emission.getPositionSymbol("row")), pixelSymbol(emission.getPositionSymbol("pixel")),
       channelSymbol(emission.getPositionSymbol("channel")),
       loops(contraction.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)),
-      ranges(SmallVector<AxisRange>(ConvolutionAxis::channels + 1)) {
+      ranges(SmallVector<AxisRange>(ConvolutionAxis::pictures + 1)) {
   loops[contraction.m.front()] = columnSymbol;
   loops[form.pixelLoop] = pixelSymbol;
   loops[contraction.k.front()] = channelSymbol;
   if (form.rowLoop)
     loops[*form.rowLoop] = rowSymbol;
-  for (auto [number, loop] : llvm::enumerate(contraction.outer)) {
+  for (auto [number, loop] : llvm::enumerate(llvm::concat<unsigned>(tiles.otherLoops, tiles.pictureLoops))) {
     outer.push_back({emission.getPositionSymbol("o" + std::to_string(number)), Value()});
     loops[loop] = outer.back().symbol;
   }
+  others.assign(outer.begin(), outer.begin() + tiles.otherLoops.size());
 }
 
 void ConvolutionEmitter::emit() {
@@ -51,6 +52,8 @@ void ConvolutionEmitter::emit() {
     transformed = emission.takeScratch(contraction.elementType, parts->picture);
     products = emission.takeScratch(contraction.elementType, parts->products);
   }
+  if (!tiles.pictureLoops.empty())
+    begins = emission.takeScratch(builder.getI64Type(), tiles.begins);
   if (tiles.tiling.getSkipTaps()) {
     tapAxes = form.getTapAxes();
     listedKernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::listed,
@@ -61,14 +64,18 @@ void ConvolutionEmitter::emit() {
   if (tiles.pictureStride)
     isInPlace = compare(arith::CmpIPredicate::sle, emission.getSize(tiles.pictureStride * tiles.channelStep),
                         emission.getConstant(tiles.tiling.getInPlace()));
+  if (isInPlace && begins)
+    isInPlace = conjoin(isInPlace, isAlone());
   emitOffsets();
   axes.ranges[ConvolutionAxis::channels] = {emission.getConstant(0),
                                             emission.getSize(contraction.getExtent(contraction.k.front()))};
   ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
-  walkTiles(tree, contraction.getExtents(contraction.outer), outer,
-            {{tiles.columnBlocks, tiles.columnStep, contraction.getExtent(contraction.m)},
-             {tiles.rowBlocks, tiles.rowStep, form.getRows()},
-             {tiles.pixelBlocks, tiles.pixelStep, form.getPixels()}});
+  SmallVector<DealtAxis> blocks = {{tiles.columnBlocks, tiles.columnStep, contraction.getExtent(contraction.m)},
+                                   {tiles.rowBlocks, tiles.rowStep, form.getRows()},
+                                   {tiles.pixelBlocks, tiles.pixelStep, form.getPixels()}};
+  if (begins)
+    blocks.insert(blocks.begin(), {tiles.pictureBlocks, tiles.pictureStep, tiles.pictures});
+  walkTiles(tree, contraction.getExtents(tiles.otherLoops), others, blocks);
 }
 
 void ConvolutionEmitter::beginTile() {
@@ -76,6 +83,10 @@ void ConvolutionEmitter::beginTile() {
   columns = here[0];
   rows = here[1];
   pixels = here[2];
+  llvm::copy(others, outer.begin());
+  positions = pixels.count;
+  if (begins)
+    listPictures();
   if (tapAxes)
     boundTaps();
 }
@@ -105,8 +116,9 @@ void ConvolutionEmitter::emitOffsets() {
     }
     Value place = emission.divide(pixel, stride);
     Value run = emission.subtract(pixel, emission.multiply(place, stride));
+    Value inRun = emission.multiply(place, emission.getSize(tiles.pictureStep));
     Value offset = emission.add(emission.multiply(row, rowPitch),
-                                emission.add(emission.multiply(run, emission.getSize(tiles.run)), place));
+                                emission.add(emission.multiply(run, emission.getSize(tiles.run)), inRun));
     emission.forRange(zero, emission.getSize(tiles.channelStep * form.depthTaps), 1, [&](Value plane) {
       Value value = emission.add(offset, emission.multiply(plane, planeStride));
       Value at = emission.add(emission.multiply(plane, taps), tap);
@@ -151,7 +163,7 @@ void ConvolutionEmitter::emitEvaluate(tile::EvaluateAttr) {
   emitIf(compare(arith::CmpIPredicate::eq, next, emission.getSize(tiles.channelBlocks)), [&] {
     if (tiles.transformed)
       transformProducts(column);
-    emitPanelEpilogue(column);
+    forPictures([&] { emitPanelEpilogue(column); });
   });
 }
 
@@ -175,10 +187,16 @@ Value ConvolutionEmitter::getLinear(unsigned input, Value column, Value row, Val
 }
 
 void ConvolutionEmitter::emitCopy(const AxisRange &channels) {
+  auto copy = [&] {
+    if (!begins)
+      return copyPlanes(channels);
+    emitIf(
+        isAlone(), [&] { copyPlanes(channels); }, [&] { interleavePictures(channels); });
+  };
   if (!isInPlace)
-    return copyPlanes(channels);
+    return copy();
   emitIf(
-      isInPlace, [] {}, [&] { copyPlanes(channels); });
+      isInPlace, [] {}, copy);
 }
 
 /// Copies the part of some channels that the tile's windows cover; out of bounds the picture has its fill.
@@ -221,9 +239,9 @@ void ConvolutionEmitter::copyPlanes(const AxisRange &channels) {
 
 /// The beginning of a panel's accumulators for a row of pixels.
 Value ConvolutionEmitter::getPanelSums(Value column, Value row) {
-  Value pitch = emission.getSize(tiles.pixelStep);
-  Value panel =
-      emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiles.rowStep * tiles.pixelStep));
+  Value pitch = emission.getSize(tiles.pixelStep * tiles.pictureStep);
+  Value panel = emission.multiply(emission.subtract(column, columns.first),
+                                  emission.getSize(tiles.rowStep * tiles.pixelStep * tiles.pictureStep));
   // Squares are transformed back right before they are stored.
   if (tiles.transformed)
     panel = emission.getConstant(0);
@@ -260,14 +278,13 @@ void ConvolutionEmitter::emitPanel(Value column, const AxisRange &channels) {
       select(isInside, channels.first, select(isLast, zero, emission.add(channels.first, channels.count)));
   Value ahead = getWeights(aheadColumn, aheadChannel), weights = getWeights(column, channels.first);
   Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.depthTaps * form.taps)));
-  Value height = getBlockHeight(emission, pixels.count, kernelShape.getRows());
-  Value blocks = emission.ceilDivide(pixels.count, height);
+  Value height = getBlockHeight(emission, positions, kernelShape.getRows());
+  Value blocks = emission.ceilDivide(positions, height);
   /// All steps of k; `number` counts the rows that prefetch.
   auto multiply = [&](const PanelRow &at, Value number) {
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(pixels.count), at.height, depth, at.windows,
-                                    emission.getPointer(offsets, zero), weights, at.sums, at.block, ahead,
-                                    toWord(emission.multiply(number, blocks))});
+                         ValueRange{toWord(positions), at.height, depth, at.windows, emission.getPointer(offsets, zero),
+                                    weights, at.sums, at.block, ahead, toWord(emission.multiply(number, blocks))});
   };
   emission.forRange(zero, rows.count, 1, [&](Value row) {
     PanelRow at{toWord(height), getWindows(row, channels), weights,

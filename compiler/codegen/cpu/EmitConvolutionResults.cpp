@@ -25,8 +25,7 @@ void ConvolutionEmitter::poolPanel(Value column, Value count) {
   emission.forRange(zero, count, lanes, [&](Value part) {
     points.mask = emission.getTailMask(lanes, emission.subtract(count, part));
     auto getPlace = [&](Value row, Value pixel) {
-      Value distance = emission.multiply(pixel, emission.getConstant(width));
-      return emission.add(emission.add(getPanelSums(column, row), distance), part);
+      return emission.add(getPixelSums(getPanelSums(column, row), pixel), part);
     };
     emission.forRange(zero, pooledRows.count, 1, [&](Value row) {
       emission.forRange(zero, pooledPixels.count, 1, [&](Value pixel) {
@@ -56,8 +55,16 @@ void ConvolutionEmitter::poolPanel(Value column, Value count) {
   });
 }
 
-/// Stores the tile: squares of channels and pixels are transposed, since channels are contiguous in the accumulators
-/// and pixels in memory.
+/// The beginning of a pixel's accumulators, behind those of the pictures before.
+Value ConvolutionEmitter::getPixelSums(Value rowSums, Value pixel) {
+  Value position = pixel;
+  if (picture)
+    position = emission.add(emission.multiply(pixel, emission.getSize(tiles.pictureStep)), picture);
+  return emission.add(rowSums, emission.multiply(position, emission.getConstant(width)));
+}
+
+/// Stores a picture of the tile: squares of channels and pixels are transposed, since channels are contiguous in the
+/// accumulators and pixels in memory.
 void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
   Value count = emission.minimum(emission.getConstant(width),
@@ -75,7 +82,7 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
     emission.forRange(zero, count, lanes, [&](Value part) {
       Value channels = emission.minimum(vectorSize, emission.subtract(count, part));
       emission.forRange(zero, outPixels.count, lanes, [&](Value pixel) {
-        Value from = emission.add(emission.add(rowSums, emission.multiply(pixel, emission.getConstant(width))), part);
+        Value from = emission.add(getPixelSums(rowSums, pixel), part);
         SmallVector<Value> values = loadSquare(from);
         SquarePlace place{emission.add(column, part), emission.add(outRows.first, row),
                           emission.add(outPixels.first, pixel)};
@@ -92,9 +99,10 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
 SmallVector<Value> ConvolutionEmitter::loadSquare(Value from) {
   auto vectorType = VectorType::get({lanes}, contraction.elementType);
   SmallVector<Value> values;
+  Value pitch = emission.getSize(tiles.pictureStep * width);
   for (int64_t lane = 0; lane < lanes; ++lane)
     values.push_back(vector::LoadOp::create(builder, location, vectorType, sums,
-                                            emission.add(from, emission.getConstant(lane * width))));
+                                            emission.add(from, emission.multiply(emission.getConstant(lane), pitch))));
   transposeSquare(builder, location, values);
   return values;
 }

@@ -87,7 +87,8 @@ void ConvolutionEmitter::listSteps(const AxisRange &channels) {
     forTaps(pixelTaps, [&](Value pixelNumber, Value pixelTap) {
       Value pixel = times(pixelTap, pixelAxis.step), place = emission.divide(pixel, stride);
       Value run = emission.subtract(pixel, emission.multiply(place, stride));
-      Value ofRow = emission.add(emission.multiply(run, emission.getSize(tiles.run)), place);
+      Value ofRow = emission.add(emission.multiply(run, emission.getSize(tiles.run)),
+                                 emission.multiply(place, emission.getSize(tiles.pictureStep)));
       Value offset =
           emission.add(emission.multiply(times(rowTap, rowAxis.step), emission.getSize(tiles.rowPitch)), ofRow);
       Value tap = emission.add(times(rowTap, rowAxis.pitch), times(pixelTap, pixelAxis.pitch));
@@ -135,7 +136,7 @@ void ConvolutionEmitter::multiplyListed(const PanelRow &at, const TapRange &rowT
                              emission.getConstant(ConvolutionTiles::listHeader));
   Value depth = toWord(emission.multiply(rowTaps.count, ofTap));
   func::CallOp::create(builder, location, listedKernel,
-                       ValueRange{toWord(pixels.count), at.height, depth, at.windows,
+                       ValueRange{toWord(positions), at.height, depth, at.windows,
                                   emission.getPointer(listedSteps, first), at.weights, at.sums, at.block, at.weights,
                                   toWord(emission.getConstant(0))});
 }

@@ -54,7 +54,10 @@ LogicalResult DotProductKernelAttr::verify(EmitError emitError, DotProductUnit u
 
 LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t pixels, int64_t area,
                                             int64_t panels, int64_t channels, int64_t leastTiles,
-                                            int64_t prefetchChannels, int64_t inPlace, int64_t transformed, bool) {
+                                            int64_t prefetchChannels, int64_t inPlace, int64_t transformed, bool,
+                                            int64_t pictures) {
+  if (transformed && pictures > 1)
+    return emitError() << "pictures that are transformed go one by one, not " << pictures << " together";
   if (area < pixels)
     return emitError() << "the area of a tile holds its row of " << pixels << " pixels, not " << area;
   return success(succeeded(verifySize(emitError, "pixels", pixels)) &&
@@ -63,7 +66,8 @@ LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr
                  succeeded(verifySize(emitError, "least_tiles", leastTiles)) &&
                  succeeded(verifySize(emitError, "prefetch_channels", prefetchChannels)) &&
                  succeeded(verifySize(emitError, "in_place", inPlace)) &&
-                 succeeded(verifySize(emitError, "transformed", transformed, 0)));
+                 succeeded(verifySize(emitError, "transformed", transformed, 0)) &&
+                 succeeded(verifySize(emitError, "pictures", pictures)));
 }
 
 LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane,

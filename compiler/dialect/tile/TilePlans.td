@@ -56,7 +56,8 @@ def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution
   let summary = "how a convolution is tiled: outer loops, then output channels, rows, pixels, input channels, panels, rows, the micro-kernel";
   let description = [{
     A tile is a rectangle of at most `area` pixels, `pixels` of them in a row, for at most `panels` panels of output
-    channels: fewer where that yields `least_tiles` tiles. It sums at most `channels` input channels at a time, whose
+    channels: fewer where that yields `least_tiles` tiles. Where one picture leaves room in the area, up to `pictures` go
+    together: their pixels at the same place are neighbours in the copy, and rows of the micro-kernel. It sums at most `channels` input channels at a time, whose
     part of the picture is copied first, unless windows are of one element and so many channels lie within `in_place`
     elements: these are then read in place. An epilogue prefetches its
     operands `prefetch_channels` channels ahead. Where filters are transformed (`#tile.winograd`), the transformed picture
@@ -66,7 +67,8 @@ def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$pixels, "int64_t":$area, "int64_t":$panels,
                         "int64_t":$channels, "int64_t":$least_tiles, "int64_t":$prefetch_channels, "int64_t":$in_place,
                         DefaultValuedParameter<"int64_t", "0">:$transformed,
-                        DefaultValuedParameter<"bool", "false">:$skip_taps);
+                        DefaultValuedParameter<"bool", "false">:$skip_taps,
+                        DefaultValuedParameter<"int64_t", "1">:$pictures);
 }
 
 def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weight_gradient"> {
