@@ -121,7 +121,8 @@ tile.program @p symbols [](%x: !graph.tensor<[7, 4096], f32>) -> (!graph.tensor<
   EXPECT_EQ(text, "[#tile.blocks<axis = 0, step = 2, dealt = true, body = ["
                   "#tile.blocks<axis = 1, step = 256, dealt = true, body = ["
                   "#tile.blocks<axis = 0, step = 1, dealt = false, body = ["
-                  "#tile.evaluate<computes = [0], lanes = 1, along = 0>]>]>]>]");
+                  "#tile.vectors<axis = 1, lanes = 16, together = 1, body = ["
+                  "#tile.evaluate<computes = [0], lanes = 1, along = 0>]>]>]>]>]");
 }
 
 /// The tree of a program over x: [7, 64] by its tiling of rows.
@@ -165,8 +166,10 @@ TEST(FormTreesTest, RowsGoTogetherThroughTheirPasses) {
                           "accumulators = [1, 1], together = 4, short_row = 128>"),
             "[#tile.blocks<axis = 0, step = 4, dealt = true, body = ["
             "#tile.blocks<axis = 0, step = 4, dealt = false, body = ["
-            "#tile.evaluate<computes = [0], lanes = 1, along = 0>, "
-            "#tile.evaluate<computes = [1], lanes = 1, along = 0>]>]>]");
+            "#tile.vectors<axis = 1, lanes = 16, together = 1, body = ["
+            "#tile.evaluate<computes = [0], lanes = 1, along = 0>]>, "
+            "#tile.vectors<axis = 1, lanes = 16, together = 1, body = ["
+            "#tile.evaluate<computes = [1], lanes = 1, along = 0>]>]>]>]");
 }
 
 TEST(FormTreesTest, BlocksOfResultsAreRowsOfTheGrid) {
@@ -186,5 +189,6 @@ TEST(FormTreesTest, BlocksOfResultsAreRowsOfTheGrid) {
             "#tile.blocks<axis = 0, step = 1, dealt = false, body = [#tile.packed<compute = 0, input = 1>, "
             "#tile.blocks<axis = 2, step = 4, dealt = false, body = ["
             "#tile.blocks<axis = 3, step = 4, dealt = false, body = ["
-            "#tile.evaluate<computes = [0], lanes = 1, along = 0>]>]>]>]>]");
+            "#tile.vectors<axis = 1, lanes = 16, together = 8, body = ["
+            "#tile.evaluate<computes = [0], lanes = 1, along = 0>]>]>]>]>]>]");
 }
