@@ -107,7 +107,9 @@ def make_patterns():
         "1x1, depthwise, 24 to 144 x 56 x 56": expansion(24, 144, 56),
         "1x1, depthwise, 1x1, 24 to 144 x 56 x 56": inverted(24, 144, 56),
         "7x7, pool, 64 x 112 x 112": stem(64, 224),
-        "depthwise, pointwise, 32 x 112 x 112": separable(32, 16, 112),
+        "depthwise, pointwise, 32 to 64 x 112 x 112": separable(32, 64, 112),
+        "depthwise, pointwise, 64 to 128 x 56 x 56": separable(64, 128, 56),
+        "depthwise, pointwise, 32 to 16 x 112 x 112": separable(32, 16, 112),
         "depthwise, pointwise, 512 x 14 x 14": separable(512, 512, 14),
         "convolution, convolution, 16 x 224 x 224": Pattern([*convolve("c", "x", "w", "h", pads=1, act=1), *convolve("d", "h", "v", "y", pads=1)], {"x": (1, 3, 224, 224)}, {"w": (16, 3, 3, 3), "v": (16, 16, 3, 3)}, "chains", [(16, 224, 224)]),
     }

@@ -2,6 +2,7 @@
 
 #include "compiler/plan/Axes.h"
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/ConvolutionForm.h"
 #include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/WeightGradientForm.h"
@@ -29,13 +30,31 @@ static bool isPlainReduction(ComputeOp op) {
   });
 }
 
+/// Whether the parallel loops of a compute are the first loops of another one.
+static bool runsOverLoopsOf(ComputeOp other, ComputeOp op) {
+  return op.getNumParallel() <= other.getNumLoops() &&
+         llvm::all_of(llvm::seq<unsigned>(op.getNumParallel()),
+                      [&](unsigned loop) { return op.getExtents()[loop] == other.getExtents()[loop]; });
+}
+
+/// Whether the roles of a contraction's loops name those of all members: what is computed of its result, or of its rows
+/// with the same lengths. Rows of another length beside it have loops of their own, which must not get one name for
+/// all.
+static bool areNamedBy(ComputeOp contraction, ArrayRef<ComputeOp> members) {
+  if (llvm::all_of(members, [&](ComputeOp member) { return runsOverLoopsOf(contraction, member); }))
+    return true;
+  return members.front() == contraction &&
+         (Epilogue::get(contraction, members.drop_front()) || ConvolutionForm::get(members));
+}
+
 ProgramSymbols::ProgramSymbols(ArrayRef<ComputeOp> members, bool generalise, MLIRContext *context)
     : context(context), members(members) {
   if (!generalise || areConnected(members))
     return;
   for (ComputeOp member : members)
     if (getContractionDims(member) || (members.size() == 1 && (isCopy(member) || isPlainReduction(member)))) {
-      nameLoops(member);
+      if (areNamedBy(member, members))
+        nameLoops(member);
       return;
     }
   if (!members.empty() && llvm::all_of(members, isFlatMap) &&
@@ -106,10 +125,7 @@ Expr ProgramSymbols::convert(Expr size) {
 }
 
 /// Members of a contraction's group run over its loops, except the pooling of its result and later members.
-bool ProgramSymbols::isPooled(ComputeOp op) {
-  return !llvm::all_of(llvm::seq<unsigned>(op.getNumParallel()),
-                       [&](unsigned loop) { return op.getExtents()[loop] == named.getExtents()[loop]; });
-}
+bool ProgramSymbols::isPooled(ComputeOp op) { return !runsOverLoopsOf(named, op); }
 
 Expr ProgramSymbols::convertLoop(ComputeOp op, unsigned loop) {
   Expr extent = op.getExtents()[loop];

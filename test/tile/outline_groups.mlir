@@ -54,3 +54,43 @@ func.func @pooled(%x: !graph.tensor<[n, 2, 10, 10], f32>, %w: !graph.tensor<[2, 
   } : !graph.tensor<[n, 32, 4, 4], f32>
   return %r : !graph.tensor<[n, 32, 4, 4], f32>
 }
+
+// Rows of other lengths beside a sum of products are none of its loops: sizes that are constant stay so.
+// CHECK-LABEL: tile.program @p2 symbols [s0](%{{.*}}: !graph.tensor<[s0, 96], f32>, %{{.*}}: !graph.tensor<[96], f32>, %{{.*}}: !graph.tensor<[s0, 160], f32>,
+// CHECK-SAME:    %{{.*}}: !graph.tensor<[s0, 224], f32>)
+// CHECK:         tile.compute [s0, 96] [parallel, reduction]
+// CHECK:         tile.compute [s0, 160] [parallel, parallel]
+// CHECK:         tile.compute [s0, 160] [parallel, reduction]
+// CHECK:         tile.compute [s0, 224] [parallel, parallel]
+func.func @lengths(%x: !graph.tensor<[n, 96], f32>, %w: !graph.tensor<[96], f32>, %y: !graph.tensor<[n, 160], f32>, %z: !graph.tensor<[n, 224], f32>)
+    -> (!graph.tensor<[n], f32>, !graph.tensor<[n, 224], f32>) {
+  %r:2 = tile.group {
+    %weighted = tile.compute [n, 96] [parallel, reduction]
+        ins(%x : affine_map<(d0, d1) -> (d0, d1)>, %w : affine_map<(d0, d1) -> (d1)>) init [0.0 : f32] {
+    ^bb0(%a: f32, %b: f32, %sum: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %sum, %p : f32
+      tile.yield %s : f32
+    } : (!graph.tensor<[n, 96], f32>, !graph.tensor<[96], f32>) -> !graph.tensor<[n], f32>
+    %even = tile.compute [n, 160] [parallel, parallel] ins(%y : affine_map<(d0, d1) -> (d0, d1)>) {
+    ^bb0(%a: f32):
+      %t = math.tanh %a : f32
+      tile.yield %t : f32
+    } : (!graph.tensor<[n, 160], f32>) -> !graph.tensor<[n, 160], f32>
+    %plain = tile.compute [n, 160] [parallel, reduction]
+        ins(%even : affine_map<(d0, d1) -> (d0, d1)>) init [0.0 : f32] {
+    ^bb0(%a: f32, %sum: f32):
+      %s = arith.addf %sum, %a : f32
+      tile.yield %s : f32
+    } : (!graph.tensor<[n, 160], f32>) -> !graph.tensor<[n], f32>
+    %scaled = tile.compute [n, 224] [parallel, parallel]
+        ins(%z : affine_map<(d0, d1) -> (d0, d1)>, %plain : affine_map<(d0, d1) -> (d0)>, %weighted : affine_map<(d0, d1) -> (d0)>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %p = arith.mulf %a, %b : f32
+      %q = arith.mulf %p, %c : f32
+      tile.yield %q : f32
+    } : (!graph.tensor<[n, 224], f32>, !graph.tensor<[n], f32>, !graph.tensor<[n], f32>) -> !graph.tensor<[n, 224], f32>
+    tile.yield %weighted, %scaled : !graph.tensor<[n], f32>, !graph.tensor<[n, 224], f32>
+  } : !graph.tensor<[n], f32>, !graph.tensor<[n, 224], f32>
+  return %r#0, %r#1 : !graph.tensor<[n], f32>, !graph.tensor<[n, 224], f32>
+}
