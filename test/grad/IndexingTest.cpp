@@ -41,6 +41,19 @@ TEST_F(IndexingGradient, GatherNd) {
   check(take("graph.gather_nd", "[b, v, d]", "[b, s, 1]", "v", "batch_dims 1", "[b, s, d]"), false);
 }
 
+/// More constant indices than constants of another shape may have: the gradient reads them as they are.
+TEST_F(IndexingGradient, ManyConstantIndices) {
+  std::string indices;
+  for (int64_t index = 0; index < 100; ++index)
+    indices += (index ? ", " : "") + std::to_string(index * index % 4);
+  auto gradients = differentiateAt(
+      "(%x: !graph.tensor<[4], f64>) -> !graph.tensor<[100], f64> {\n  %i = graph.constant dense<[" + indices +
+          "]> : tensor<100xi64> -> !graph.tensor<[100], i64>\n  %y = graph.gather %x, %i axis 0 batch_dims 0 : !graph.tensor<[4], f64>, "
+          "!graph.tensor<[100], i64>\n  return %y : !graph.tensor<[100], f64>\n}",
+      {f64({4}, {1, 2, 3, 4})});
+  EXPECT_EQ(gradients.front(), (std::vector<double>{50, 50, 0, 0}));
+}
+
 /// Indices that count from the end.
 TEST_F(IndexingGradient, NegativeIndices) {
   auto gradients = differentiateAt(take("graph.gather", "[v]", "[s]", "v", "axis 0 batch_dims 0", "[s]"),

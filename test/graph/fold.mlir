@@ -113,3 +113,13 @@ func.func @slicesOfSlices(%x: !graph.tensor<[m, n], f32>, %y: !graph.tensor<[25]
   %4 = graph.slice %3 starts [9] sizes [4] steps [-3] : !graph.tensor<[10], f32>
   return %2, %1, %4 : !graph.tensor<[m, n], f32>, !graph.tensor<[m, n], f32>, !graph.tensor<[4], f32>
 }
+
+// Vectors of indices may be longer than constants of another shape, as which they are no constant.
+// CHECK-LABEL: func.func @manyIndices
+// CHECK: graph.constant dense<{{.*}}> : tensor<65xi64> -> <[65], i64>
+// CHECK: graph.reshape
+func.func @manyIndices() -> !graph.tensor<[65, 1], i64> {
+  %0 = graph.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64]> : tensor<65xi64> -> !graph.tensor<[65], i64>
+  %1 = graph.reshape %0 : !graph.tensor<[65], i64> -> !graph.tensor<[65, 1], i64>
+  return %1 : !graph.tensor<[65, 1], i64>
+}

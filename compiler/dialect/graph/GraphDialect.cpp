@@ -34,7 +34,13 @@ void GraphDialect::initialize() {
 Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {
   auto elements = dyn_cast<ElementsAttr>(value);
   auto tensor = dyn_cast<TensorType>(type);
-  return elements && tensor ? ConstantOp::create(builder, location, tensor, elements) : nullptr;
+  if (!elements || !tensor)
+    return nullptr;
+  // Indices that are too many for a constant of another shape or type stay operations on the constant.
+  if (!elements.isSplat() &&
+      elements.getNumElements() > ConstantOp::getMaxElements(tensor.getRank(), tensor.getElementType()))
+    return nullptr;
+  return ConstantOp::create(builder, location, tensor, elements);
 }
 
 /// `graph.value_symbols = {n = [argument, element]}`.
