@@ -48,7 +48,8 @@ TEST_F(IndexingGradient, ManyConstantIndices) {
     indices += (index ? ", " : "") + std::to_string(index * index % 4);
   auto gradients = differentiateAt(
       "(%x: !graph.tensor<[4], f64>) -> !graph.tensor<[100], f64> {\n  %i = graph.constant dense<[" + indices +
-          "]> : tensor<100xi64> -> !graph.tensor<[100], i64>\n  %y = graph.gather %x, %i axis 0 batch_dims 0 : !graph.tensor<[4], f64>, "
+          "]> : tensor<100xi64> -> !graph.tensor<[100], i64>\n  %y = graph.gather %x, %i axis 0 batch_dims 0 : "
+          "!graph.tensor<[4], f64>, "
           "!graph.tensor<[100], i64>\n  return %y : !graph.tensor<[100], f64>\n}",
       {f64({4}, {1, 2, 3, 4})});
   EXPECT_EQ(gradients.front(), (std::vector<double>{50, 50, 0, 0}));
