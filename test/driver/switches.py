@@ -49,7 +49,7 @@ OF_TRAINING = {"siblings", "scan-values", "state-layouts", "split-reductions", "
                "dot-products", "shorten-live-ranges", "donate"}
 # test/codegen/convolutions.py tests that of gradients of single taps.
 OF_TAPS = {"channels-apart"}
-# test/codegen/skipped_taps.py and channel_vectors.py and pictures_together.py test those of small pictures.
+# test/codegen/skipped_taps.py, channel_vectors.py and pictures_together.py test those of small pictures.
 OF_SMALL_PICTURES = {"skip-taps", "channel-vectors", "pictures-together"}
 # test/training/batch_norms.py tests those of normalizations in training, and of depthwise filters.
 OF_NORMS = {"factor-sums", "order-maps", "order-products", "long-rows", "sum-blocks"}
