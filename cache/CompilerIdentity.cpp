@@ -7,8 +7,10 @@
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
+#include <iterator>
 #include <link.h>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <unistd.h>
 
 using namespace freestone::cache;
@@ -17,7 +19,6 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr std::string_view compilerLibrary = "libfreestone_compiler.";
-constexpr std::string_view partsOfCompiler[] = {compilerLibrary, "libMLIR.", "libLLVM.", "libLLVM-"};
 
 struct Library {
   std::string path;
@@ -52,22 +53,20 @@ Library describeLibrary(const dl_phdr_info &info) {
 
 std::string_view fileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool isPartOfCompiler(std::string_view path) {
-  return std::ranges::any_of(partsOfCompiler,
-                             [&](std::string_view prefix) { return fileName(path).starts_with(prefix); });
-}
+bool isCompiler(std::string_view path) { return fileName(path).starts_with(compilerLibrary); }
 
-/// The compiler's libraries in this process.
-std::vector<Library> loadedLibraries() {
-  std::vector<Library> libraries;
+/// The compiler in this process.
+std::optional<Library> loadedCompiler() {
+  std::optional<Library> compiler;
   dl_iterate_phdr(
       [](dl_phdr_info *info, size_t, void *into) {
-        if (isPartOfCompiler(info->dlpi_name))
-          static_cast<std::vector<Library> *>(into)->push_back(describeLibrary(*info));
-        return 0;
+        if (!isCompiler(info->dlpi_name))
+          return 0;
+        *static_cast<std::optional<Library> *>(into) = describeLibrary(*info);
+        return 1;
       },
-      &libraries);
-  return libraries;
+      &compiler);
+  return compiler;
 }
 
 File openLibrary(FileSystem &system, const std::string &path) { return File(system, AT_FDCWD, path, O_RDONLY); }
@@ -103,11 +102,8 @@ Json identify(FileSystem &system, const std::string &path) {
 
 /// Whether a library of this name now exists in an earlier folder of the search.
 bool isHidden(FileSystem &system, const std::string &path, const Json &identity) {
-  std::vector<std::filesystem::path> folders = loaderFolders();
-  if (fileName(path).starts_with(compilerLibrary)) {
-    std::vector<std::filesystem::path> first = compilerFolders();
-    folders.insert(folders.begin(), first.begin(), first.end());
-  }
+  std::vector<std::filesystem::path> folders = compilerFolders();
+  std::ranges::copy(loaderFolders(), std::back_inserter(folders));
   for (const std::filesystem::path &folder : folders)
     if (Json found = identify(system, folder / fileName(path)); !found.is_null())
       return found != identity;
@@ -134,8 +130,7 @@ std::string CompilerIdentity::recall(const Folder &folder) {
     for (const Json &known : json["files"])
       if (!known.is_array() || known.size() != 2 || !known[0].is_string() ||
           known[1] != identify(folder.system(), known[0].get<std::string>()) ||
-          (isPartOfCompiler(known[0].get<std::string>()) &&
-           isHidden(folder.system(), known[0].get<std::string>(), known[1])))
+          (isCompiler(known[0].get<std::string>()) && isHidden(folder.system(), known[0].get<std::string>(), known[1])))
         return "";
     return json["build"].get<std::string>();
   } catch (const FileError &) {
@@ -144,30 +139,26 @@ std::string CompilerIdentity::recall(const Folder &folder) {
 }
 
 std::string CompilerIdentity::read(const Folder &folder) {
+  std::optional<Library> library = loadedCompiler();
+  if (!library)
+    return "";
   std::string build;
   Json files = Json::array();
-  bool hasCompiler = false;
   try {
-    for (const Library &library : loadedLibraries()) {
-      File file = openLibrary(folder.system(), library.path);
-      FileIdentity identity = FileIdentity::of(file.status());
-      // A file replaced since it was loaded must not be recorded as the loaded one.
-      if (!library.buildId.empty() && file.read(library.offset, library.buildId.size()) != library.buildId)
-        return "";
-      std::string id = library.buildId.empty() ? hashOf(Mapping(folder.system(), file, identity.bytes).bytes())
-                                               : hashOf(library.buildId);
-      build += (build.empty() ? "" : ", ") + std::string(fileName(library.path)) + " " + id;
-      files.push_back({library.path, toJson(identity)});
-      hasCompiler |= fileName(library.path).starts_with(compilerLibrary);
-    }
+    File file = openLibrary(folder.system(), library->path);
+    FileIdentity identity = FileIdentity::of(file.status());
+    // A file replaced since it was loaded must not be recorded as the loaded one.
+    if (!library->buildId.empty() && file.read(library->offset, library->buildId.size()) != library->buildId)
+      return "";
+    std::string id = library->buildId.empty() ? hashOf(Mapping(folder.system(), file, identity.bytes).bytes())
+                                              : hashOf(library->buildId);
+    build = std::string(fileName(library->path)) + " " + id;
+    files.push_back({library->path, toJson(identity)});
     for (const std::string &path : decidingFiles())
       files.push_back({path, identify(folder.system(), path)});
   } catch (const FileError &) {
     return "";
   }
-  // LLVM's libraries alone do not identify the compiler.
-  if (!hasCompiler)
-    return "";
   try {
     if (folder.mayWrite())
       folder.write(stampName(), Json{{"build", build}, {"files", std::move(files)}}.dump());
