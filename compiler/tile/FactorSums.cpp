@@ -31,13 +31,14 @@ static bool isCommon(ComputeOp sum, Value value) {
   });
 }
 
-static std::optional<CommonFactor> findFactor(ComputeOp sum) {
+static SmallVector<CommonFactor> findFactors(ComputeOp sum) {
+  SmallVector<CommonFactor> factors;
   Type element = sum.getResultType(0).getElementType();
   if (!matchPattern(Attribute(sum.getInit(0)), m_AnyZeroFloat()) || !isa<Float32Type, Float64Type>(element))
-    return std::nullopt;
+    return factors;
   auto add = sum.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
   if (!add || !llvm::is_contained(add->getOperands(), sum.getAccumulators()[0]))
-    return std::nullopt;
+    return factors;
   SmallVector<Value> open = {add.getLhs() == sum.getAccumulators()[0] ? add.getRhs() : add.getLhs()};
   while (!open.empty()) {
     Value value = open.pop_back_val();
@@ -46,11 +47,11 @@ static std::optional<CommonFactor> findFactor(ComputeOp sum) {
       continue;
     for (unsigned side : {0u, 1u})
       if (isCommon(sum, product->getOperand(side)))
-        return CommonFactor{product, cast<BlockArgument>(product->getOperand(side)).getArgNumber(),
-                            product->getOperand(1 - side)};
+        factors.push_back(
+            {product, cast<BlockArgument>(product->getOperand(side)).getArgNumber(), product->getOperand(1 - side)});
     open.append({product.getLhs(), product.getRhs()});
   }
-  return std::nullopt;
+  return factors;
 }
 
 /// The sum without the factor.
@@ -94,23 +95,22 @@ FailureOr<Value> tile::factorSum(OpBuilder &builder, ComputeOp sum) {
   if (!sum.getNumReductions() || sum.getNumResults() != 1 || !sum.getReads().empty() ||
       sum.getResultType(0).getLayout() || getContractionDims(sum))
     return failure();
-  std::optional<CommonFactor> factor = findFactor(sum);
-  if (!factor)
-    return failure();
-  FailureOr<ComputeOp> unscaled = makeUnscaled(builder, sum, *factor);
-  if (failed(unscaled))
-    return failure();
-  ComputeOp twin = unscaled->getInputs().empty() ? ComputeOp() : findTwin(*unscaled);
-  (*unscaled)->erase();
-  if (!twin)
-    return failure();
-  ComputeBuilder scaled(builder, sum.getLoc(), ArrayRef(sum.getExtents()).take_front(sum.getNumParallel()));
-  unsigned total = scaled.read(twin.getResult(0));
-  unsigned times = scaled.read(sum.getInputs()[factor->input], getIndices(sum, factor->input));
-  FailureOr<ComputeOp> result = scaled.create(sum.getResultType(0).getElementType(), [&](ComputeBody &body) -> Value {
-    return arith::MulFOp::create(body.builder, body.input(total), body.input(times));
-  });
-  if (failed(result))
-    return failure();
-  return result->getResult(0);
+  for (const CommonFactor &factor : findFactors(sum)) {
+    FailureOr<ComputeOp> unscaled = makeUnscaled(builder, sum, factor);
+    if (failed(unscaled))
+      continue;
+    ComputeOp twin = unscaled->getInputs().empty() ? ComputeOp() : findTwin(*unscaled);
+    (*unscaled)->erase();
+    if (!twin)
+      continue;
+    ComputeBuilder scaled(builder, sum.getLoc(), ArrayRef(sum.getExtents()).take_front(sum.getNumParallel()));
+    unsigned total = scaled.read(twin.getResult(0));
+    unsigned times = scaled.read(sum.getInputs()[factor.input], getIndices(sum, factor.input));
+    FailureOr<ComputeOp> result = scaled.create(sum.getResultType(0).getElementType(), [&](ComputeBody &body) -> Value {
+      return arith::MulFOp::create(body.builder, body.input(total), body.input(times));
+    });
+    if (succeeded(result))
+      return result->getResult(0);
+  }
+  return failure();
 }

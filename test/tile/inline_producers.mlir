@@ -347,6 +347,11 @@ func.func @transposed_channels(%x: !graph.tensor<[n, 24, h, w], f32>, %w: !graph
 // CHECK-SAME:    factored_sums = 1 : i64
 // CHECK:         %[[SUM:.*]] = tile.compute [n, k] [parallel, reduction] ins(%arg0 : {{.*}}, %arg1 : {{.*}})
 // CHECK:         tile.compute [n] [parallel] ins(%[[SUM]] : {{.*}}, %arg2 : {{.*}})
+// CHECK-LABEL: func.func @second_factor
+// CHECK-SAME:    factored_sums = 1 : i64
+// CHECK:         %[[SUM:.*]] = tile.compute [n, k] [parallel, reduction]
+// CHECK-NOT:     reduction
+// CHECK:         tile.compute [n] [parallel] ins(%[[SUM]] : {{.*}}, %arg2 : {{.*}})
 // CHECK-LABEL: func.func @factor_alone
 // CHECK-NOT:     factored_sums
 // CHECK:         tile.compute [n, k] [parallel, reduction] ins(%arg0 : {{.*}}, %arg1 : {{.*}})
@@ -360,6 +365,18 @@ func.func @factors(%x: !graph.tensor<[n, k], f32>, %y: !graph.tensor<[n, k], f32
   %f = graph.unary exp %x : !graph.tensor<[n, k], f32>
   %d = graph.binary mul %f, %w : !graph.tensor<[n, k], f32>
   %q = graph.binary mul %d, %y : !graph.tensor<[n, k], f32>
+  %t = graph.reduce add %q axes [1] : !graph.tensor<[n, k], f32>
+  return %s, %t : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
+}
+func.func @second_factor(%x: !graph.tensor<[n, k], f32>, %y: !graph.tensor<[n, k], f32>, %v: !graph.tensor<[n], f32>, %u: !graph.tensor<[n], f32>)
+    -> (!graph.tensor<[n], f32>, !graph.tensor<[n], f32>) {
+  %r = graph.broadcast %u dims [0] : !graph.tensor<[n], f32> -> !graph.tensor<[n, k], f32>
+  %z = graph.binary mul %y, %r : !graph.tensor<[n, k], f32>
+  %p = graph.binary mul %x, %z : !graph.tensor<[n, k], f32>
+  %s = graph.reduce add %p axes [1] : !graph.tensor<[n, k], f32>
+  %w = graph.broadcast %v dims [0] : !graph.tensor<[n], f32> -> !graph.tensor<[n, k], f32>
+  %d = graph.binary mul %x, %w : !graph.tensor<[n, k], f32>
+  %q = graph.binary mul %d, %z : !graph.tensor<[n, k], f32>
   %t = graph.reduce add %q axes [1] : !graph.tensor<[n, k], f32>
   return %s, %t : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
 }
