@@ -98,6 +98,7 @@ def make_patterns():
         "two contractions, weights": mlp(1024, 256, 1024),
         "two contractions, inputs": mlp(1024, 256, 1024, True),
         "two contractions, inputs, narrow": mlp(4096, 64, 256, True),
+        "two contractions, 96 to 384": mlp(3136, 96, 384),
         "norm, contraction": Pattern(norm + [node("MatMul", ["h", "w"], ["y"])], {"x": (1024, 384)}, {"scale": (384,), "w": (384, 1152)}, "connect", [(1024, 384)]),
         "embedding, norm": Pattern([node("Gather", ["table", "ids"], ["e"]), node("LayerNormalization", ["e", "scale"], ["y"])], {}, {"table": (8192, 384), "scale": (384,)}, "inline,rows", [(1024, 384)], integers={"ids": (1024,)}),
         "1x1, depthwise, 1x1, 16 to 96 x 112 x 112": inverted(16, 96, 112),

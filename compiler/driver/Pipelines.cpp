@@ -58,6 +58,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
     layouts.stepsPerByte = device->getMultiplyAdds(32) / device->getMemoryBandwidth();
     fusion.cacheBytes = device->getL2Bytes();
     fusion.columns = layouts.columns;
+    fusion.splits = layouts.parts;
   } else {
     llvm::consumeError(device.takeError());
   }

@@ -61,17 +61,6 @@ static std::optional<unsigned> getFactor(ComputeOp op, Value value, bool &widens
   return number;
 }
 
-/// The loops that an operand's map depends on.
-static SmallVector<bool> getUsedLoops(ComputeOp op, unsigned input) {
-  SmallVector<bool> used(op.getNumLoops());
-  for (AffineExpr result : op.getMap(input).getResults())
-    result.walk([&](AffineExpr expr) {
-      if (auto dim = dyn_cast<AffineDimExpr>(expr))
-        used[dim.getPosition()] = true;
-    });
-  return used;
-}
-
 std::optional<ContractionDims> getContractionDims(ComputeOp op) {
   // The parts of a factor may lie beside it.
   bool hasTables = llvm::any_of(op.getReads(), [](Value table) {
@@ -96,7 +85,7 @@ std::optional<ContractionDims> getContractionDims(ComputeOp op) {
     return std::nullopt;
   dims.accumulate = widens ? Accumulate::widenMultiplyAdd : Accumulate::multiplyAdd;
 
-  SmallVector<bool> ofA = getUsedLoops(op, *a), ofB = getUsedLoops(op, *b);
+  llvm::SmallBitVector ofA = getUsedLoops(op, *a), ofB = getUsedLoops(op, *b);
   for (unsigned loop = op.getNumParallel(); loop < op.getNumLoops(); ++loop)
     if (!ofA[loop] || !ofB[loop])
       return std::nullopt;
@@ -112,7 +101,7 @@ std::optional<ContractionDims> getContractionDims(ComputeOp op) {
     rightIsB = ofB[panels.getAxis()];
   dims.lhs = rightIsB ? *a : *b;
   dims.rhs = rightIsB ? *b : *a;
-  ArrayRef<bool> ofLeft = rightIsB ? ofA : ofB, ofRight = rightIsB ? ofB : ofA;
+  const llvm::SmallBitVector &ofLeft = rightIsB ? ofA : ofB, &ofRight = rightIsB ? ofB : ofA;
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
     if (!op.isParallel(loop))
       dims.k.push_back(loop);

@@ -33,6 +33,16 @@ SmallVector<unsigned> getLoops(Expr expr) {
   return loops;
 }
 
+llvm::SmallBitVector getUsedLoops(ComputeOp op, unsigned input) {
+  llvm::SmallBitVector used(op.getNumLoops());
+  for (AffineExpr result : op.getMap(input).getResults())
+    result.walk([&](AffineExpr expr) {
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        used.set(dim.getPosition());
+    });
+  return used;
+}
+
 bool dependsOnLoops(Expr expr) { return !getLoops(expr).empty(); }
 
 Expr substituteLoops(Expr expr, ArrayRef<Expr> loops) {

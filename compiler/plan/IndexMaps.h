@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace freestone::tile {
 
@@ -19,6 +20,8 @@ bool dependsOnSymbol(sym::Expr expr, sym::Expr symbol);
 std::optional<sym::Expr> getStride(sym::Expr index, sym::Expr symbol);
 /// The loops that an expression depends on.
 llvm::SmallVector<unsigned> getLoops(sym::Expr expr);
+/// The loops that an operand's map depends on.
+llvm::SmallBitVector getUsedLoops(ComputeOp op, unsigned input);
 /// Replaces every loop by an expression.
 sym::Expr substituteLoops(sym::Expr expr, llvm::ArrayRef<sym::Expr> loops);
 

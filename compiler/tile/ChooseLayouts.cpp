@@ -1,5 +1,6 @@
 #include "compiler/tile/Passes.h"
 
+#include "compiler/plan/Axes.h"
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/ContractionForm.h"
 #include "compiler/plan/ConvolutionForm.h"
@@ -77,18 +78,10 @@ private:
   DenseMap<std::pair<Value, Type>, Value> partsOf;
 };
 
-SmallVector<bool> getUsedLoops(ComputeOp op, unsigned input) {
-  SmallVector<bool> used(op.getNumLoops());
-  for (Expr index : getIndices(op, input))
-    for (unsigned loop : getLoops(index))
-      used[loop] = true;
-  return used;
-}
-
 /// Batch loops, then `free` before or after the reduction loops.
 PackedOrder getOrder(ComputeOp op, unsigned input, const ContractionDims &dims, unsigned free, bool freeFirst) {
   PackedOrder order;
-  SmallVector<bool> used = getUsedLoops(op, input);
+  llvm::SmallBitVector used = getUsedLoops(op, input);
   for (unsigned loop : dims.batch)
     if (used[loop])
       order.loops.push_back(loop);
@@ -183,6 +176,10 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
     // Computes that are hoisted into @init run once and read the plain weights.
     if (isHoistable(op.getResult(0)))
       continue;
+    // Connected products pack a tile's operands themselves.
+    if (auto group = dyn_cast<GroupOp>(op->getParentOp()))
+      if (areConnected(llvm::to_vector(group.getBody()->getOps<ComputeOp>())))
+        continue;
     auto isPackable = [&](unsigned input) {
       Value tensor = op.getInputs()[input];
       return !op.getFill(input) && !op.getInputType(input).getLayout() && isWeightOnly(tensor) && isHoistable(tensor);

@@ -1,8 +1,9 @@
 #include "compiler/tile/Passes.h"
 
-#include "compiler/plan/Axes.h"
+#include "compiler/plan/ChainForm.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/Counters.h"
+#include "compiler/tile/NeighbourLoops.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -18,8 +19,7 @@ using freestone::sym::Expr;
 
 namespace {
 
-/// A group, or a single compute. Members read each other at the loops themselves, so loop i is the same in all of them,
-/// except in groups with several contractions.
+/// A group, or a single compute.
 struct Unit {
   explicit Unit(Operation *op) : op(op) {
     if (auto group = dyn_cast<GroupOp>(op))
@@ -33,56 +33,6 @@ struct Unit {
   Operation *op;
   SmallVector<ComputeOp> members;
 };
-
-/// How two neighbouring loops index an operand.
-enum class Access { none, twoDimensions, oneDimension, apart };
-
-/// `first` is the coordinate of the outer loop if the loops are two dimensions: whole runs of the inner one, from any
-/// position of the outer one on. A fill is then read for whole runs.
-Access getAccess(ComputeOp op, unsigned input, unsigned outer, unsigned &first) {
-  SmallVector<Expr> extents = op.getExtents();
-  SmallVector<Expr> indices = getIndices(op, input);
-  ArrayRef<Expr> shape = op.getInputType(input).getShape();
-  MLIRContext *context = op.getContext();
-  Expr outerLoop = getLoopSymbol(context, outer), innerLoop = getLoopSymbol(context, outer + 1);
-  SmallVector<unsigned> users;
-  for (auto [dim, index] : llvm::enumerate(indices))
-    if (llvm::any_of(getLoops(index), [&](unsigned loop) { return loop == outer || loop == outer + 1; }))
-      users.push_back(dim);
-  if (users.empty())
-    return Access::none;
-  if (users.size() == 2 && users[1] == users[0] + 1 && !dependsOnLoops(indices[users[0]] - outerLoop) &&
-      indices[users[1]] == innerLoop && shape[users[1]] == extents[outer + 1] && !op.getInputType(input).getLayout()) {
-    first = users[0];
-    return Access::twoDimensions;
-  }
-  if (users.size() != 1)
-    return Access::apart;
-  std::optional<LinearIndex> linear = asLinear(indices[users[0]], op.getNumLoops());
-  if (!linear || linear->strides[outer] != linear->strides[outer + 1] * extents[outer + 1])
-    return Access::apart;
-  return Access::oneDimension;
-}
-
-bool canMerge(ComputeOp op, unsigned outer) {
-  if (op.getNumLoops() <= outer)
-    return true;
-  if (op.getNumLoops() == outer + 1 || op.isParallel(outer) != op.isParallel(outer + 1))
-    return false;
-  for (IndexOp index : op.getBody()->getOps<IndexOp>())
-    if (index.getLoop() == outer || index.getLoop() == outer + 1)
-      return false;
-  // A result with a layout keeps its dimensions.
-  if (op.isParallel(outer) &&
-      llvm::any_of(op.getResultTypes(), [](Type type) { return cast<graph::TensorType>(type).getLayout(); }))
-    return false;
-  for (unsigned input = 0; input < op.getInputs().size(); ++input) {
-    unsigned first;
-    if (getAccess(op, input, outer, first) == Access::apart)
-      return false;
-  }
-  return true;
-}
 
 SmallVector<Expr> mergeDims(ArrayRef<Expr> shape, unsigned first) {
   SmallVector<Expr> merged(shape);
@@ -120,9 +70,9 @@ void CoalesceLoops::coalesce(Operation *op) {
     for (ComputeOp member : unit.members)
       loops = std::max(loops, member.getNumLoops());
     // Groups contain only computes that read each other in order; a `tile.opaque` is left alone.
-    if (unit.members.empty() || outer + 1 >= loops || areConnected(unit.members))
+    if (unit.members.empty() || outer + 1 >= loops || areChained(unit.members))
       return;
-    if (!llvm::all_of(unit.members, [&](ComputeOp member) { return canMerge(member, outer); })) {
+    if (!canMerge(unit.members, outer)) {
       ++outer;
       continue;
     }
@@ -153,7 +103,7 @@ ComputeOp CoalesceLoops::mergeMember(Unit &unit, ComputeOp op, unsigned outer, O
   for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
     SmallVector<Expr> indices = getIndices(op, input, loops);
     unsigned first;
-    if (isMerged && getAccess(op, input, outer, first) == Access::twoDimensions) {
+    if (isMerged && getNeighbourAccess(op, input, outer, first) == NeighbourAccess::twoDimensions) {
       Expr start = indices[first] * op.getInputType(input).getShape()[first + 1];
       indices.erase(indices.begin() + first);
       indices[first] = indices[first] + start;

@@ -6,8 +6,10 @@
 #include "compiler/tile/ConnectedForm.h"
 #include "compiler/tile/ConnectedGroups.h"
 #include "compiler/tile/Cost.h"
+#include "compiler/tile/NeighbourLoops.h"
 #include "compiler/tile/Recompute.h"
 #include "compiler/tile/RewriteLoops.h"
+#include "compiler/tile/SplitProducts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -21,13 +23,15 @@ namespace {
 /// Decides whether the groups around a sum are connected, and joins them.
 class Connection {
 public:
-  Connection(Grouping &grouping, Members &last) : grouping(grouping), groups(grouping, last), last(last) {}
+  Connection(Grouping &grouping, Members &last, const ConnectLimits &limits)
+      : grouping(grouping), groups(grouping, last), last(last), limits(limits) {}
 
   /// The number of connections made.
   int64_t connect();
 
 private:
-  bool isWorthIt();
+  bool isWorthIt(const Axes &axes);
+  bool isWidePassage(ArrayRef<ComputeOp> members, const Axes &axes);
   bool areSmall();
   bool hasTiles();
   bool findFactors(const Axes &axes);
@@ -40,6 +44,7 @@ private:
   Grouping &grouping;
   ConnectedGroups groups;
   Members &last;
+  const ConnectLimits &limits;
   std::optional<ConnectedForm> form;
   /// An operand that is a factor of whole rows, or the reciprocal of one.
   struct Factor {
@@ -66,11 +71,58 @@ static bool canEvaluate(ComputeOp member) {
   return areKept && member.getBody()->getOps<CheckOp>().empty();
 }
 
+/// What sizes are where nothing is known of them, in the runs in which connecting products saves least.
+static constexpr int64_t leastSize = 1;
+
+/// The rows that a product's factor of columns serves, which are one loop as soon as loops are merged; 0 if they remain
+/// several.
+static int64_t countRows(ContractionForm &product, ArrayRef<ComputeOp> members, const TypicalSizes &sizes) {
+  llvm::SmallBitVector ofColumns = getUsedLoops(product.compute, *product.getInput(product.rhs));
+  Expr rows = Expr::constant(product.compute.getContext(), 1);
+  std::optional<unsigned> before;
+  for (unsigned loop = 0; loop < product.compute.getNumParallel(); ++loop) {
+    if (ofColumns[loop])
+      continue;
+    if (before && (*before + 1 != loop || !canMerge(members, *before)))
+      return 0;
+    before = loop;
+    rows = rows * product.compute.getExtents()[loop];
+  }
+  return sizes.evaluate(rows, leastSize).value_or(0);
+}
+
+/// Whether the results of a single product, which are stored once and read once otherwise, tell beside the products:
+/// they are more than operand and result together, come from few steps, and leave the cache in every likely run; and
+/// whether what a tile packs serves many rows. Pictures, whose rows lie along memory, are multiplied in place
+/// otherwise.
+bool Connection::isWidePassage(ArrayRef<ComputeOp> members, const Axes &axes) {
+  constexpr int64_t mostSteps = 128, fewestRows = 256;
+  ContractionForm &product = form->products.front(), &sum = form->sums.front().form;
+  if (axes.of(product.compute)[product.n.front()] != form->column)
+    return false;
+  TypicalSizes sizes(last.front());
+  auto evaluate = [&](ContractionForm &of, ArrayRef<unsigned> loops) {
+    return sizes.evaluate(of.getExtent(loops)).value_or(0);
+  };
+  int64_t depth = evaluate(product, product.k), width = evaluate(product, product.n),
+          results = evaluate(sum, axes.of(sum.compute)[sum.m.front()] == form->row ? sum.n : sum.m);
+  // A product and a sum are short along their steps or their columns.
+  int64_t steps = std::max(std::min(depth, width), std::min(width, results));
+  if (steps > mostSteps || (limits.splits && steps >= fewestSplitSteps))
+    return false;
+  Expr elements = getNumPoints(graph::getShape(product.compute.getResult(0)), product.compute.getContext());
+  int64_t bytes = sizes.evaluate(elements, leastSize).value_or(0) * static_cast<int64_t>(sizeof(float));
+  return width >= depth + results && countRows(product, members, sizes) >= fewestRows && bytes > limits.cacheBytes;
+}
+
 /// Sizes at which intermediates are better kept in the cache than stored.
-bool Connection::isWorthIt() {
+bool Connection::isWorthIt(const Axes &axes) {
   Members members = groups.getMembers();
   if (!llvm::all_of(members, canEvaluate))
     return false;
+  bool reduces = llvm::any_of(form->inside, [](ComputeOp compute) { return compute.getNumReductions() > 0; });
+  if (!reduces && form->products.size() == 1)
+    return form->sums.size() == 1 && groups.later.empty() && isWidePassage(members, axes);
   SmallVector<ContractionForm, 4> contractions(form->products.begin(), form->products.end());
   for (const ConnectedForm::Sum &sum : form->sums)
     contractions.push_back(sum.form);
@@ -230,7 +282,7 @@ int64_t Connection::recompute(const Axes &axes) {
     Members &group = grouping[number];
     if (group.empty() || !llvm::is_contained(readers, group.front()))
       continue;
-    if (int64_t connected = Connection(grouping, group).connect()) {
+    if (int64_t connected = Connection(grouping, group, limits).connect()) {
       llvm::append_range(added, recomputation.exported);
       return connected;
     }
@@ -322,12 +374,9 @@ int64_t Connection::connect() {
   if (failed(axes))
     return 0;
   form = ConnectedForm::get(members, *axes);
-  if (!form || !isWorthIt())
+  if (!form || !isWorthIt(*axes))
     return 0;
   bool reduces = llvm::any_of(form->inside, [](ComputeOp compute) { return compute.getNumReductions() > 0; });
-  // What a single product makes and nothing else reads is stored and read once: little to save.
-  if (!reduces && form->products.size() == 1)
-    return 0;
   if (reduces && (form->sums.size() > 1 || !findFactors(*axes)))
     return 0;
   SmallVector<ComputeOp> inside(form->inside);
@@ -349,10 +398,10 @@ int64_t Connection::connect() {
   return connected;
 }
 
-int64_t tile::connectGroups(std::deque<Members> &groups) {
+int64_t tile::connectGroups(std::deque<Members> &groups, const ConnectLimits &limits) {
   Grouping grouping(groups);
   int64_t connected = 0;
   for (size_t number = 0; number < grouping.size(); ++number)
-    connected += Connection(grouping, grouping[number]).connect();
+    connected += Connection(grouping, grouping[number], limits).connect();
   return connected;
 }

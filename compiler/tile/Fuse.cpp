@@ -351,7 +351,7 @@ public:
     count(getOperation(), "sliced_epilogues", fuser.getSliced());
     std::deque<Members> groups = fuser.getGroups();
     if (connect)
-      count(getOperation(), "connected", connectGroups(groups));
+      count(getOperation(), "connected", connectGroups(groups, {cacheBytes, splits}));
     llvm::erase_if(groups, [](Members &members) { return members.size() < 2; });
     Block &block = getOperation().getBody().front();
     SizeOrder order(block);

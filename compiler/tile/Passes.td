@@ -205,7 +205,8 @@ def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
                  Option<"orderProducts", "order-products", "bool", "true", "Permute products of pictures that lie channel by channel">,
                  Option<"longRows", "long-rows", "bool", "true", "Assume that rows are short whose length a run tells">,
                  Option<"columns", "columns", "int64_t", "32", "Width of a panel">,
-                 Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "Size of a worker's cache (L2)">];
+                 Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "Size of a worker's cache (L2)">,
+                 Option<"splits", "splits", "bool", "false", "Long products of f32 are split into parts">];
 }
 
 def FusePools : TilePass<"tile-fuse-pools", "::mlir::func::FuncOp"> {

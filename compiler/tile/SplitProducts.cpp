@@ -14,7 +14,7 @@ static constexpr double productsOfParts = 6;
 /// How much faster than multiply-adds these have to be, packing apart.
 static constexpr double leastAdvantage = 1.5;
 /// Multiply-adds with an element, the mean of both operands', that repay splitting it.
-static constexpr int64_t leastUses = 144;
+static constexpr int64_t leastUses = 2 * fewestSplitSteps;
 
 bool tile::mayPayToSplit(const DeviceDescription &device) {
   return device.pairUnit == WordUnit::tiles &&
@@ -81,8 +81,8 @@ std::optional<Attribute> tile::tileSplitProducts(ContractionForm &form, Attribut
   int64_t mostColumns = *llvm::max_element(typicalColumns);
   Attribute split = getSplitTiling(form, *factors, packed != nullptr, mostColumns, device);
   auto areFew = [&](Expr extent, int64_t least) { return bounds.interval(extent).hi < least; };
-  if (areFew(columns, leastUses / 2) || areFew(depth, leastUses / 2) ||
-      areFew(rows, packed ? packed.getFewestRows() : leastUses / 2))
+  if (areFew(columns, fewestSplitSteps) || areFew(depth, fewestSplitSteps) ||
+      areFew(rows, packed ? packed.getFewestRows() : fewestSplitSteps))
     return std::nullopt;
   // The harmonic mean: an element of A has `columns` products, one of B `rows`.
   Expr uses = Expr::floorDiv(2 * rows * columns, Expr::max(one, rows + columns));

@@ -10,6 +10,9 @@ namespace freestone::tile {
 /// Whether the device has a matrix unit for bf16 that is fast enough to multiply f32 in parts.
 bool mayPayToSplit(const DeviceDescription &device);
 
+/// Products with fewer steps or columns, or with fewer rows that are not in parts yet, do not repay splitting.
+inline constexpr int64_t fewestSplitSteps = 72;
+
 /// The rows of a run that repay to read columns in parts of bf16, packed once before a loop, which are half as many
 /// bytes again.
 int64_t getFewestRowsOfParts(int64_t bytes, int64_t cacheBytes);

@@ -75,3 +75,34 @@ func.func @shifted(%x: !graph.tensor<[9, 8, 3], f32>) -> !graph.tensor<[8, 12, 3
   } : (!graph.tensor<[9, 8, 3], f32>) -> !graph.tensor<[8, 12, 3], f32>
   return %r : !graph.tensor<[8, 12, 3], f32>
 }
+
+// -----
+
+#x = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+#w = affine_map<(d0, d1, d2, d3) -> (d3, d2)>
+
+// Rows of connected products are the same axes; a column of the first is a step of the second.
+// CHECK-LABEL: func.func @connected
+// CHECK:         %[[FLAT:.*]] = graph.reshape %arg0 : {{.*}} -> <[14*n, 32], f32>
+// CHECK:         tile.group {
+// CHECK:           %[[BETWEEN:.*]] = tile.compute [14*n, 128, 32] [parallel, parallel, reduction] ins(%[[FLAT]]
+// CHECK:           %[[SUM:.*]] = tile.compute [14*n, 24, 128] [parallel, parallel, reduction] ins(%[[BETWEEN]]
+// CHECK:           tile.yield %[[SUM]]
+func.func @connected(%x: !graph.tensor<[n, 14, 32], f32>, %a: !graph.tensor<[32, 128], f32>, %b: !graph.tensor<[128, 24], f32>) -> !graph.tensor<[n, 14, 24], f32> {
+  %r = tile.group {
+    %h = tile.compute [n, 14, 128, 32] [parallel, parallel, parallel, reduction] ins(%x : #x, %a : #w) init [0.0 : f32] {
+    ^bb0(%l: f32, %m: f32, %s: f32):
+      %p = arith.mulf %l, %m : f32
+      %t = arith.addf %s, %p : f32
+      tile.yield %t : f32
+    } : (!graph.tensor<[n, 14, 32], f32>, !graph.tensor<[32, 128], f32>) -> !graph.tensor<[n, 14, 128], f32>
+    %y = tile.compute [n, 14, 24, 128] [parallel, parallel, parallel, reduction] ins(%h : #x, %b : #w) init [0.0 : f32] {
+    ^bb0(%l: f32, %m: f32, %s: f32):
+      %p = arith.mulf %l, %m : f32
+      %t = arith.addf %s, %p : f32
+      tile.yield %t : f32
+    } : (!graph.tensor<[n, 14, 128], f32>, !graph.tensor<[128, 24], f32>) -> !graph.tensor<[n, 14, 24], f32>
+    tile.yield %y : !graph.tensor<[n, 14, 24], f32>
+  } : !graph.tensor<[n, 14, 24], f32>
+  return %r : !graph.tensor<[n, 14, 24], f32>
+}

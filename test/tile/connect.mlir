@@ -1,6 +1,8 @@
 // RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse))' | FileCheck %s
 // RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse{connect=false}))' \
 // RUN:   | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse{splits=true cache-bytes=4194304}))' \
+// RUN:   | FileCheck %s --check-prefix=SPLIT
 
 // Attention is one program. The quotient by the sums, which are complete only behind all columns, moves behind the
 // second product; nothing times infinity is still nothing.
@@ -73,4 +75,61 @@ func.func @row(%q: !graph.tensor<[b, 1, d], f32>, %k: !graph.tensor<[b, n, d], f
   %p = graph.softmax %s axis 2 : !graph.tensor<[b, 1, n], f32>
   %o = graph.contract %p, %v batch [0] x [0] contract [2] x [1] : !graph.tensor<[b, 1, n], f32>, !graph.tensor<[b, n, e], f32>
   return %o : !graph.tensor<[b, 1, e], f32>
+}
+
+// -----
+
+// The wide intermediate of two products of few steps stays in the cache; one that fits it, or comes from many steps, is
+// stored, as is that of pictures, whose rows lie along memory. A matrix unit for parts multiplies 96 steps faster apart.
+// CHECK-LABEL: func.func @block
+// CHECK-SAME:    connected = 1
+// CHECK:         %[[GROUP:.*]] = tile.group {
+// CHECK:           %[[BETWEEN:.*]] = tile.compute [4000, 384, 96]
+// CHECK:           %[[ACTIVE:.*]] = tile.compute [4000, 384] {{.*}} ins(%[[BETWEEN]]
+// CHECK:           %[[SUM:.*]] = tile.compute [4000, 96, 384] {{.*}} ins(%[[ACTIVE]]
+// CHECK:           %[[END:.*]] = tile.compute [4000, 96] {{.*}} ins(%[[SUM]]
+// CHECK:           tile.yield %[[END]]
+// OFF-LABEL:   func.func @block
+// OFF-NOT:       connected =
+// SPLIT-LABEL: func.func @block
+// SPLIT-NOT:     connected =
+// CHECK-LABEL: func.func @narrow
+// CHECK-SAME:    connected = 1
+// SPLIT-LABEL: func.func @narrow
+// SPLIT-SAME:    connected = 1
+// CHECK-LABEL: func.func @few_rows
+// CHECK-NOT:     connected =
+// CHECK-LABEL: func.func @deep
+// CHECK-NOT:     connected =
+// CHECK-LABEL: func.func @picture
+// CHECK-NOT:     connected =
+func.func @block(%x: !graph.tensor<[4000, 96], f32>, %a: !graph.tensor<[96, 384], f32>, %b: !graph.tensor<[384, 96], f32>) -> !graph.tensor<[4000, 96], f32> {
+  %h = graph.contract %x, %a batch [] x [] contract [1] x [0] : !graph.tensor<[4000, 96], f32>, !graph.tensor<[96, 384], f32>
+  %g = graph.unary tanh %h : !graph.tensor<[4000, 384], f32>
+  %y = graph.contract %g, %b batch [] x [] contract [1] x [0] : !graph.tensor<[4000, 384], f32>, !graph.tensor<[384, 96], f32>
+  return %y : !graph.tensor<[4000, 96], f32>
+}
+func.func @narrow(%x: !graph.tensor<[n, 16000, 32], f32>, %a: !graph.tensor<[32, 128], f32>, %b: !graph.tensor<[128, 64], f32>) -> !graph.tensor<[n, 16000, 64], f32> {
+  %h = graph.contract %x, %a batch [] x [] contract [2] x [0] : !graph.tensor<[n, 16000, 32], f32>, !graph.tensor<[32, 128], f32>
+  %g = graph.unary tanh %h : !graph.tensor<[n, 16000, 128], f32>
+  %y = graph.contract %g, %b batch [] x [] contract [2] x [0] : !graph.tensor<[n, 16000, 128], f32>, !graph.tensor<[128, 64], f32>
+  return %y : !graph.tensor<[n, 16000, 64], f32>
+}
+func.func @few_rows(%x: !graph.tensor<[n, 64], f32>, %a: !graph.tensor<[64, 256], f32>, %b: !graph.tensor<[256, 64], f32>) -> !graph.tensor<[n, 64], f32> {
+  %h = graph.contract %x, %a batch [] x [] contract [1] x [0] : !graph.tensor<[n, 64], f32>, !graph.tensor<[64, 256], f32>
+  %g = graph.unary tanh %h : !graph.tensor<[n, 256], f32>
+  %y = graph.contract %g, %b batch [] x [] contract [1] x [0] : !graph.tensor<[n, 256], f32>, !graph.tensor<[256, 64], f32>
+  return %y : !graph.tensor<[n, 64], f32>
+}
+func.func @deep(%x: !graph.tensor<[4000, 160], f32>, %a: !graph.tensor<[160, 640], f32>, %b: !graph.tensor<[640, 160], f32>) -> !graph.tensor<[4000, 160], f32> {
+  %h = graph.contract %x, %a batch [] x [] contract [1] x [0] : !graph.tensor<[4000, 160], f32>, !graph.tensor<[160, 640], f32>
+  %g = graph.unary tanh %h : !graph.tensor<[4000, 640], f32>
+  %y = graph.contract %g, %b batch [] x [] contract [1] x [0] : !graph.tensor<[4000, 640], f32>, !graph.tensor<[640, 160], f32>
+  return %y : !graph.tensor<[4000, 160], f32>
+}
+func.func @picture(%x: !graph.tensor<[n, 32, 16000], f32>, %a: !graph.tensor<[128, 32], f32>, %b: !graph.tensor<[32, 128], f32>) -> !graph.tensor<[32, n, 16000], f32> {
+  %h = graph.contract %a, %x batch [] x [] contract [1] x [1] : !graph.tensor<[128, 32], f32>, !graph.tensor<[n, 32, 16000], f32>
+  %g = graph.unary tanh %h : !graph.tensor<[128, n, 16000], f32>
+  %y = graph.contract %b, %g batch [] x [] contract [1] x [0] : !graph.tensor<[32, 128], f32>, !graph.tensor<[128, n, 16000], f32>
+  return %y : !graph.tensor<[32, n, 16000], f32>
 }
