@@ -53,6 +53,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {
     layouts.columns = device->getPanelWidth(32);
     layouts.pairs = switches.dotProducts && device->pairUnit != WordUnit::none;
+    layouts.quads = switches.dotProducts && device->quadUnit != WordUnit::none;
+    layouts.signs = device->quadUnit == WordUnit::tiles;
     layouts.parts = switches.splitProducts && tile::mayPayToSplit(*device);
     layouts.cacheBytes = device->getL2Bytes();
     layouts.stepsPerByte = device->getMultiplyAdds(32) / device->getMemoryBandwidth();

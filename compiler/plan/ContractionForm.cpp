@@ -113,6 +113,11 @@ static std::optional<bool> getSignOfByte(Value factor) {
   return isa<arith::ExtSIOp>(first);
 }
 
+bool ContractionForm::areColumnsWords() {
+  std::optional<unsigned> input = getInput(rhs);
+  return input && isa_and_nonnull<WordsAttr>(compute.getInputType(*input).getLayout());
+}
+
 std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
   DotProductFactors factors;
   factors.areIntegers = elementType.isInteger(32);
@@ -123,7 +128,9 @@ std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
     Value factor = isLhs ? lhs : rhs;
     std::optional<unsigned> input = getInput(factor);
     bool mayHaveFill = !isLhs && hasWindow;
-    if (!input || (compute.getFill(*input) && !mayHaveFill) || compute.getInputType(*input).getLayout())
+    if (!input || (compute.getFill(*input) && !mayHaveFill))
+      return std::nullopt;
+    if (compute.getInputType(*input).getLayout() && (isLhs || !areColumnsWords()))
       return std::nullopt;
     if (!factors.areIntegers) {
       if (!compute.getInputType(*input).getElementType().isBF16())

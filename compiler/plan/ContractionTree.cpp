@@ -182,8 +182,9 @@ ContractionTree::ContractionTree(Attribute attribute) : dotProducts(dyn_cast<Dot
 }
 
 bool ContractionTree::areColumnsStored(ContractionForm &form) const {
-  return dotProducts ? dotProducts.getParts() > 1 && form.getParts()
-                     : form.getPackedInput(kernel.getWidth()).has_value();
+  if (dotProducts)
+    return dotProducts.getParts() > 1 ? form.getParts() != nullptr : form.areColumnsWords();
+  return form.getPackedInput(kernel.getWidth()).has_value();
 }
 
 ContractionTree ContractionTree::of(ContractionForm &form, Attribute kernel, int64_t ahead) {

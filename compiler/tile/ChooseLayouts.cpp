@@ -61,6 +61,7 @@ private:
   void chooseIn(func::FuncOp function);
   bool isConvolution(ComputeOp op);
   bool isWorthPackingInRun(ComputeOp op, const ContractionDims &dims);
+  bool readsWords(ComputeOp op, const ContractionDims &dims);
   bool readsFiltersAstride(ComputeOp op, const ContractionDims &dims);
   Attribute chooseForConvolution(ComputeOp op, const PackedOrder &order);
   bool isWorthPackingOnce(LoopOp loop, ComputeOp op, const ContractionDims &dims);
@@ -145,6 +146,21 @@ bool ChooseLayouts::readsFiltersAstride(ComputeOp op, const ContractionDims &dim
   return false;
 }
 
+/// Whether dot products multiply rows by a matrix of weights of a narrow type, of which they would pack words in each
+/// run. Those of vectors flip signed rows, which takes sums of the columns that are made with the words.
+bool ChooseLayouts::readsWords(ComputeOp op, const ContractionDims &dims) {
+  std::optional<ContractionForm> form = ContractionForm::get(op);
+  std::optional<DotProductFactors> factors = form ? form->getDotProductFactors() : std::nullopt;
+  Value matrix = op.getInputs()[dims.rhs];
+  if (!factors || !dims.batch.empty() || dims.n.size() != 1 || dims.k.size() != 1 ||
+      op.getExtents()[dims.n.front()].isConstant(1) || !isWeightOnly(matrix) || !isHoistable(matrix) ||
+      isHoistable(op.getResult(0)) || form->getWordWindow())
+    return false;
+  if (!factors->areIntegers)
+    return pairs;
+  return quads && (signs || factors->isLhsSigned != factors->isRhsSigned);
+}
+
 /// Panels of the weights, or of what they are transformed to.
 Attribute ChooseLayouts::chooseForConvolution(ComputeOp op, const PackedOrder &order) {
   int64_t outputs = 0;
@@ -168,6 +184,12 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
     ContractionDims dims = *getContractionDims(op);
     if (readsFiltersAstride(op, dims)) {
       pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true), /*layout=*/{});
+      continue;
+    }
+    if (readsWords(op, dims)) {
+      pack(op, dims.rhs, getOrder(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false),
+           WordsAttr::get(&getContext(), ContractionForm::get(op)->getDotProductFactors()->getStepsOfWord()));
+      count(getOperation(), "packed_words", 1);
       continue;
     }
     // The micro-kernels read packed panels of f32 only; narrower types are read element by element.

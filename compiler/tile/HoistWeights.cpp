@@ -95,6 +95,8 @@ Value WeightHoister::copyPack(OpBuilder &builder, PackOp op, Value source) {
   Attribute layout = op.getPacked().getType().getLayout();
   if (auto transformed = dyn_cast<WinogradAttr>(layout))
     return storeTransformed(builder, op.getLoc(), source, indices, shape, transformed)->getResult(0);
+  if (auto words = dyn_cast<WordsAttr>(layout))
+    return storeWords(builder, op.getLoc(), source, indices, shape, words)->getResult(0);
   return storePanels(builder, op.getLoc(), source, indices, shape, cast<PanelsAttr>(layout))->getResult(0);
 }
 

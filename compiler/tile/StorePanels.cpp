@@ -35,6 +35,21 @@ FailureOr<ComputeOp> storePanels(OpBuilder &builder, Location location, Value so
   return compute.create(element, [&](ComputeBody &body) { return body.input(operand); });
 }
 
+FailureOr<ComputeOp> storeWords(OpBuilder &builder, Location location, Value source, ArrayRef<Expr> indices,
+                                ArrayRef<Expr> shape, WordsAttr layout) {
+  int64_t stepsOfGroup = WordsAttr::words * layout.getOf();
+  bool isFull = Expr::mod(shape[0], stepsOfGroup).isConstant(0) && Expr::mod(shape[1], WordsAttr::width).isConstant(0);
+  ComputeBuilder compute(builder, location, layout.getStorageShape(shape));
+  SmallVector<Expr> loops = compute.parallelLoops();
+  Expr dims[] = {loops[1] * stepsOfGroup + loops[2] * layout.getOf() + loops[4],
+                 loops[0] * WordsAttr::width + loops[3]};
+  auto read = llvm::map_to_vector(indices, [&](Expr index) { return substituteLoops(index, dims); });
+  Type element = graph::getElementType(source);
+  unsigned operand =
+      compute.read(source, read, isFull ? TypedAttr() : cast<TypedAttr>(builder.getZeroAttr(getScalarType(element))));
+  return compute.create(element, [&](ComputeBody &body) { return body.input(operand); });
+}
+
 /// The matrix that transforms filters, in one dimension.
 static Value getFilterMatrix(OpBuilder &builder, Location location, int64_t outputs, Type element) {
   SmallVector<float> values;

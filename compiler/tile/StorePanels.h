@@ -12,6 +12,11 @@ mlir::FailureOr<ComputeOp> storePanels(mlir::OpBuilder &builder, mlir::Location 
                                        llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,
                                        PanelsAttr layout);
 
+/// The storage of a matrix of this shape, [steps, columns], in words; as above.
+mlir::FailureOr<ComputeOp> storeWords(mlir::OpBuilder &builder, mlir::Location location, mlir::Value source,
+                                      llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,
+                                      WordsAttr layout);
+
 /// The storage of filters of this shape, [channels in…, 3, 3, channels out], that are transformed; as above.
 mlir::FailureOr<ComputeOp> storeTransformed(mlir::OpBuilder &builder, mlir::Location location, mlir::Value source,
                                             llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,

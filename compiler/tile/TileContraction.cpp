@@ -48,6 +48,8 @@ static bool areColumnsContiguous(ContractionForm &form) {
 /// Whether a product has a single row or column, and is summed in place faster than the matrix is packed. Pairs of
 /// narrow integers are summed so for a row only, with vectors along memory.
 static bool hasVector(ContractionForm &form) {
+  if (form.areColumnsWords())
+    return false;
   bool isRow = form.getExtent(form.m).isConstant(1), isColumn = form.getExtent(form.n).isConstant(1);
   if (isRow && isColumn)
     return true;

@@ -2,7 +2,7 @@
 
 They use dot products of words where the target has them, else pair products, as the counters show. Among them are odd
 and empty numbers of steps, several blocks, extreme elements of all signs, zero points of all, of rows and of columns,
-batches and vectors.
+batches and vectors, and weights, whose words are packed when the model is compiled.
 """
 
 import pathlib
@@ -47,11 +47,11 @@ def make_model(a, b, zeros, flips, is_weight):
 
 
 def compile_model(model, folder, target, *options):
-    """The artifact, and how many products use dot products and pair products."""
+    """The artifact, how many products use dot products and pair products, and how many of these read words of weights."""
     path, artifact = folder / "m.onnx", folder / "m.stone"
     onnx.save(model, path)
     counters = freestone_runtime.compile_model(path, artifact, "--target", target, *options)
-    return artifact, (counters.get("dot_products", 0), counters.get("pair_products", 0))
+    return artifact, (counters.get("dot_products", 0), counters.get("pair_products", 0)), counters.get("packed_words", 0)
 
 
 class Products:
@@ -81,9 +81,12 @@ class Products:
             right = right - zero[1].astype(np.int64)
         stored = [np.ascontiguousarray(array.T if flip else array) for array, flip in zip((a, b), flips)]
         model, feeds = make_model(*stored, zero, flips, is_weight)
-        artifact, words = compile_model(model, self.folder, self.target, *self.options)
+        artifact, words, packed = compile_model(model, self.folder, self.target, *self.options)
         what = f"{self.target} {shapes} {flips} {[x.__name__ for x in types]} {zeros}"
-        assert words == self.words if self.words else sum(words) == 1, (what, words)
+        # Of a single row, weights in words are multiplied so too. Vectors multiply rows without signs by columns with signs.
+        wanted = (packed, 0) if self.words == (0, 0) and is_weight else self.words
+        assert words == wanted if wanted else sum(words) == 1, (what, words)
+        assert packed == (is_weight and words[0]) or (is_weight and types[0] == types[1]), (what, words, packed)
         for threads in (1, 2):
             model = freestone_runtime.Model(artifact, threads)
             (y,) = model.run(feeds)
@@ -100,7 +103,9 @@ class Products:
             for zeros in ("none", "rows"):
                 self.check(middle, signs, zeros, extreme=True)
             self.check([(70, 4300), (4300, 65)], signs, "columns")
-        self.check([(64, 258), (258, 96)], (np.uint8, np.int8), is_weight=True)
+        for number, (m, k, n) in enumerate([(64, 258, 96), (1, 1, 2), (3, 7, 33), (17, 100, 65), (33, 128, 64), (5, 4200, 31), (300, 64, 1)]):
+            self.check([(m, k), (k, n)], (np.uint8, np.int8), is_weight=n > 1)
+            self.check([(m, k), (k, n)], SIGNS[number % 4], flips=ORDERS[number % 4], is_weight=n > 1)
         self.check([(3, 20, 70), (3, 70, 33)], (np.int8, np.int8), "batch")
         self.check([(3, 20, 70), (70, 33)], (np.uint8, np.uint8), "rows")
         self.check([(20, 70), (3, 70, 33)], (np.int8, np.uint8))
@@ -131,14 +136,14 @@ def main():
     without.check([(37, 129), (129, 71)], (np.uint8, np.int8))
     for shapes in ([(129,), (129, 71)], [(37, 129), (129,)], [(129,), (129,)]):
         model, feeds = make_model(*(np.full(shape, 200, np.uint8) for shape in shapes), [np.uint8(9), np.uint8(130)], (False, False), False)
-        artifact, _ = compile_model(model, folder, "host")
+        artifact, *_ = compile_model(model, folder, "host")
         model = freestone_runtime.Model(artifact, 2)
         (y,) = model.run(feeds)
         model.close()
         np.testing.assert_array_equal(y, np.full(shapes[0], 191) @ np.full(shapes[1], 70), f"{shapes}")
     model, _ = make_model(np.zeros((3, 4), np.uint8), np.zeros((4, 5), np.int8), [None, None], (False, False), False)
     for unit in ("+avx512vnni", "+amx-int8"):
-        _, words = compile_model(model, folder, f"x86-64-v4,{unit}")
+        _, words, _ = compile_model(model, folder, f"x86-64-v4,{unit}")
         assert words == (1, 0), (unit, words)
     print("products of integers are exact")
 

@@ -27,11 +27,11 @@ private:
   void packRowsOf(const PackedBlock &block) override;
   void packColumnsOf(const PackedBlock &columns, Value start, Value pitch) override;
   void multiplyPanel(const Panel &columns, Value sums) override;
-  /// The place of packed columns from a step on, where `parts` has them.
-  Value getPartsStart(Value column, Value step);
+  /// The place of packed columns from a step on, where `stored` has them.
+  Value getStoredStart(Value column, Value step);
   /// The address of a group of a panel.
   Value getColumns(Value panel, Value group);
-  /// The address of a group of packed columns of `parts`.
+  /// The address of a group of packed columns of `stored`.
   Value getPassing(Value place, Value block, Value group);
   void addPair(SmallVectorImpl<Value> &operands, const Panel &columns, Value group);
   void addAhead(SmallVectorImpl<Value> &operands, const Panel &columns, Value group, Value panel);
@@ -43,8 +43,8 @@ private:
   tile::DotProductLayout layout;
   ModuleOp module;
   func::FuncOp kernel;
-  /// The memory of columns whose parts were packed before this program; null if it packs them.
-  Value parts;
+  /// The memory of columns that were packed before this program; null if it packs them.
+  Value stored;
   /// By column: what sums have too much where A is packed flipped.
   Value columnSums;
 };
@@ -55,8 +55,10 @@ void DotProductEmitter::prepare() {
   kernel = declareDotProducts(module, layout.multiplied);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(tiles.packedType, tiles.packedRows);
-  if (Value packed = layout.factors.parts > 1 ? form.getParts() : Value())
-    parts = emission.getBuffer(packed);
+  if (Value parts = layout.factors.parts > 1 ? form.getParts() : Value())
+    stored = emission.getBuffer(parts);
+  else if (form.areColumnsWords())
+    stored = emission.getBuffer(form.compute.getInputs()[*form.getInput(form.rhs)]);
   else
     packedColumns = emission.takeScratch(tiles.packedType, tiles.packedColumns);
   accumulators = emission.takeScratch(tiles.sumType, tiles.sums);
@@ -64,9 +66,9 @@ void DotProductEmitter::prepare() {
     columnSums = emission.takeScratch(tiles.sumType, tiles.columnSums);
 }
 
-/// Panels that pass by are multiplied in pairs where rows are half a strip.
+/// Panels of parts that pass by are multiplied in pairs where rows are half a strip.
 void DotProductEmitter::begin() {
-  if (parts)
+  if (stored && layout.factors.parts > 1)
     pairsPanels = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(layout.unit / 2));
   call(TileFunction::enter);
 }
@@ -98,7 +100,7 @@ void DotProductEmitter::packColumnsOf(const PackedBlock &columns, Value start, V
 }
 
 /// Groups of all steps of a panel follow each other.
-Value DotProductEmitter::getPartsStart(Value column, Value step) {
+Value DotProductEmitter::getStoredStart(Value column, Value step) {
   Value steps = emission.getConstant(layout.getStepsOfGroup());
   Value panel = emission.divide(column, emission.getConstant(width));
   Value number =
@@ -108,15 +110,17 @@ Value DotProductEmitter::getPartsStart(Value column, Value step) {
 
 Value DotProductEmitter::getColumns(Value panel, Value group) {
   Value start = emission.add(panel, emission.multiply(group, emission.getConstant(layout.getGroupElements())));
-  if (!parts)
+  if (!stored)
     return emission.getPointer(packedColumns, start);
-  return emission.getPointer(parts, emission.divide(start, emission.getConstant(layout.getStepsOfWord())));
+  // Parts are in memory as words.
+  return emission.getPointer(
+      stored, layout.factors.parts > 1 ? emission.divide(start, emission.getConstant(layout.getStepsOfWord())) : start);
 }
 
 void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
   Value panel = getCopy(), groups = countGroups(columns);
   if (!panel)
-    panel = getPartsStart(columns.first, columns.k);
+    panel = getStoredStart(columns.first, columns.k);
   Value stripBytes =
       emission.multiply(groups, emission.getConstant(layout.factors.parts * layout.groupWords * layout.wordBytes));
   // Equal shares: a strip waits for its sums once a call.
@@ -146,7 +150,7 @@ void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
 }
 
 Value DotProductEmitter::getPassing(Value place, Value block, Value group) {
-  return getColumns(getPartsStart(getColumn(place), emission.multiply(block, depthStep)), group);
+  return getColumns(getStoredStart(getColumn(place), emission.multiply(block, depthStep)), group);
 }
 
 /// Of panels that pass by, the groups that follow, and the second of a pair. A last one alone is its own second, so
@@ -191,8 +195,8 @@ std::pair<Value, Value> DotProductEmitter::getAhead(const Panel &columns, Value 
   Positions positions = points.outer;
   positions.push_back({points.n, column});
   positions.push_back({points.k, step});
-  Value stored = emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]),
-                                     emission.getIndex(linear, positions));
+  Value stored =
+      emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]), emission.getIndex(linear, positions));
   Value packed = emission.add(getPanelStart(columns, place, next),
                               emission.multiply(group, emission.getConstant(layout.getGroupElements())));
   Value isNew = areColumnsNew(columns);

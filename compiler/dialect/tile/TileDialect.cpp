@@ -74,6 +74,8 @@ SmallVector<sym::Expr> getStorageShape(graph::TensorType type) {
     return filters.getStorageShape(type.getShape());
   if (auto parts = dyn_cast_or_null<PartsAttr>(type.getLayout()))
     return parts.getStorageShape(type.getShape());
+  if (auto words = dyn_cast_or_null<WordsAttr>(type.getLayout()))
+    return words.getStorageShape(type.getShape());
   if (auto box = dyn_cast_or_null<BoxAttr>(type.getLayout()))
     return SmallVector<sym::Expr>(box.getShape());
   return SmallVector<sym::Expr>(type.getShape());
@@ -83,6 +85,8 @@ SmallVector<sym::Expr> getStorageIndex(graph::TensorType type, ArrayRef<sym::Exp
   assert((!isa_and_nonnull<WinogradAttr, PartsAttr>(type.getLayout())) && "single elements are not in memory");
   if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout()))
     return panels.getStorageIndex(indices);
+  if (auto words = dyn_cast_or_null<WordsAttr>(type.getLayout()))
+    return words.getStorageIndex(indices);
   SmallVector<sym::Expr> position(indices);
   if (auto box = dyn_cast_or_null<BoxAttr>(type.getLayout()))
     for (auto [index, first] : llvm::zip_equal(position, box.getFirst()))
@@ -161,6 +165,23 @@ SmallVector<sym::Expr> PartsAttr::getStorageShape(ArrayRef<sym::Expr> shape) con
   auto constant = [&](int64_t value) { return sym::Expr::constant(getContext(), value); };
   return {sym::Expr::ceilDiv(shape[1], width), sym::Expr::ceilDiv(shape[0], stepsOfGroup), constant(getCount()),
           constant(words), constant(width)};
+}
+
+LogicalResult WordsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t of) {
+  return of == 2 || of == 4 ? success() : emitError() << "words have 2 or 4 steps, not " << of;
+}
+
+SmallVector<sym::Expr> WordsAttr::getStorageShape(ArrayRef<sym::Expr> shape) const {
+  auto constant = [&](int64_t value) { return sym::Expr::constant(getContext(), value); };
+  return {sym::Expr::ceilDiv(shape[1], width), sym::Expr::ceilDiv(shape[0], words * getOf()), constant(words),
+          constant(width), constant(getOf())};
+}
+
+SmallVector<sym::Expr> WordsAttr::getStorageIndex(ArrayRef<sym::Expr> indices) const {
+  sym::Expr step = indices[0], column = indices[1];
+  return {sym::Expr::floorDiv(column, width), sym::Expr::floorDiv(step, words * getOf()),
+          sym::Expr::mod(sym::Expr::floorDiv(step, getOf()), words), sym::Expr::mod(column, width),
+          sym::Expr::mod(step, getOf())};
 }
 
 } // namespace freestone::tile

@@ -82,6 +82,28 @@ def Tile_PartsAttr : AttrDef<Tile_Dialect, "Parts"> {
   }];
 }
 
+def Tile_WordsAttr : AttrDef<Tile_Dialect, "Words"> {
+  let mnemonic = "words";
+  let summary = "a matrix of narrow numbers in panels of words of 32 bits, as dot products read them";
+  let description = [{
+    The logical shape, `[steps, columns]`, stays; stored is `[ceil(columns / 32)][ceil(steps / (16 * of))][16][32][of]`:
+    in groups of 16 words of `of` neighbouring steps, whose ends are padded with zeros.
+    ```mlir
+    !graph.tensor<[384, 1000], i8, #tile.words<of = 4>>  // stored [32][6][16][32][4]
+    ```
+  }];
+  let parameters = (ins "int64_t":$of);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Columns of a panel, and words of a group.
+    static constexpr int64_t width = 32, words = 16;
+    /// Dimensions of the storage, padding included, and the place of an element in them.
+    ::llvm::SmallVector<::freestone::sym::Expr> getStorageShape(::llvm::ArrayRef<::freestone::sym::Expr> shape) const;
+    ::llvm::SmallVector<::freestone::sym::Expr> getStorageIndex(::llvm::ArrayRef<::freestone::sym::Expr> indices) const;
+  }];
+}
+
 def Tile_BoxAttr : AttrDef<Tile_Dialect, "Box"> {
   let mnemonic = "box";
   let summary = "a tensor that is a box of a larger one";
