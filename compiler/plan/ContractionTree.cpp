@@ -45,6 +45,7 @@ private:
   LogicalResult readColumns();
   LogicalResult readStrips();
   LogicalResult readKept(PackedAttr node, int64_t axes, int64_t &elements);
+  LogicalResult readEvaluated(bool isOfStrip);
 
   ArrayRef<Attribute> nodes;
   std::string &why;
@@ -117,6 +118,31 @@ LogicalResult Reader::readStrips() {
   return success();
 }
 
+/// Rows, of a strip its panels, vectors, and the computes.
+LogicalResult Reader::readEvaluated(bool isOfStrip) {
+  MicroKernelAttr kernel = tree.kernel;
+  BlocksAttr rows = enter(ContractionAxis::rows, /*isDealt=*/false);
+  bool isByRow = rows && rows.getStep().isConstant(1);
+  if (isByRow && isOfStrip) {
+    BlocksAttr panels = enter(ContractionAxis::columns, /*isDealt=*/false);
+    isByRow = panels && panels.getStep().isConstant(kernel.getWidth());
+  }
+  auto vectors = isByRow ? take<VectorsAttr>() : VectorsAttr();
+  if (!vectors || !nodes.empty())
+    return refuse("behind its product, a panel has what is evaluated, in vectors of each row, and nothing else");
+  if (vectors.getAxis() != ContractionAxis::columns || vectors.getLanes() != kernel.getLanes() ||
+      kernel.getVectors() % vectors.getTogether() || !vectors.getEnds().empty())
+    return refuse("sums are evaluated in vectors of " + Twine(kernel.getLanes()) + " columns, as many at a time as " +
+                  "divide the " + Twine(kernel.getVectors()) + " of a panel");
+  tree.together = vectors.getTogether();
+  nodes = vectors.getBody().getValue();
+  tree.evaluate = take<EvaluateAttr>();
+  if (!tree.evaluate || !nodes.empty() || tree.evaluate.getLanes() != ContractionAxis::columns ||
+      tree.evaluate.getAlong() != ContractionAxis::rows)
+    return refuse("sums are evaluated with lanes along columns, row by row");
+  return success();
+}
+
 LogicalResult Reader::read() {
   if (failed(readDealt()))
     return failure();
@@ -147,13 +173,10 @@ LogicalResult Reader::read() {
   tree.multiply = take<MultiplyAttr>();
   if (!tree.multiply || tree.multiply.getCompute() != 0 || tree.multiply.getColumns() != ContractionAxis::columns)
     return refuse("compute 0 is multiplied panel by panel, with vectors along columns");
-  if (tree.stripDepth && nodes.empty())
+  bool isOfStrip = tree.stripDepth && nodes.empty();
+  if (isOfStrip)
     nodes = ofStrip.drop_front();
-  tree.evaluate = take<EvaluateAttr>();
-  if (tree.evaluate &&
-      (tree.evaluate.getLanes() != ContractionAxis::columns || tree.evaluate.getAlong() != ContractionAxis::rows))
-    return refuse("sums are evaluated with vectors along columns, row by row");
-  return nodes.empty() ? success() : refuse("a panel has further nodes behind its product and what follows on it");
+  return nodes.empty() ? success() : readEvaluated(isOfStrip);
 }
 
 FailureOr<ContractionTree> ContractionTree::get(TreeTilingAttr tiling, std::string &why) {
@@ -200,6 +223,8 @@ ContractionTree ContractionTree::of(ContractionForm &form, Attribute kernel, int
   int64_t computes = program ? program.getComputes().size() : 1;
   tree.evaluate = EvaluateAttr::get(kernel.getContext(), llvm::to_vector(llvm::seq<int64_t>(1, computes)),
                                     ContractionAxis::columns, ContractionAxis::rows, ahead);
+  // Two vectors share what the constants of the computes cost.
+  tree.together = tree.kernel.getVectors() % 2 ? 1 : 2;
   return tree;
 }
 
@@ -212,9 +237,13 @@ TreeTilingAttr ContractionTree::build() const {
   if (columns)
     (packsRuns ? block : panel).push_back(pack(*columns, 2, keptColumns, keepsWhole, streamedRows));
   panel.push_back(multiply);
-  if (evaluate)
-    (stripDepth ? strip : panel).push_back(evaluate);
   Expr width = nodes.constant(kernel.getWidth());
+  if (evaluate) {
+    Attribute evaluated = nodes.vectors(ContractionAxis::columns, kernel.getLanes(), together, {evaluate});
+    if (stripDepth)
+      evaluated = nodes.divide(ContractionAxis::columns, width, {evaluated});
+    (stripDepth ? strip : panel).push_back(nodes.divide(ContractionAxis::rows, nodes.constant(1), {evaluated}));
+  }
   Attribute ofPanels = nodes.divide(ContractionAxis::columns, width, panel);
   if (stripDepth) {
     strip.insert(strip.begin(), ofPanels);
@@ -294,5 +323,5 @@ bool ContractionTree::sharesCode(const ContractionTree &other) const {
   return kernel == other.kernel && dotProducts == other.dotProducts && depthUnit == other.depthUnit &&
          columns == other.columns && keepsWhole == other.keepsWhole && multiply == other.multiply &&
          streamedRows == other.streamedRows && stripPanels == other.stripPanels && stripDepth == other.stripDepth &&
-         evaluate == other.evaluate;
+         evaluate == other.evaluate && together == other.together;
 }

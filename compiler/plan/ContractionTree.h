@@ -15,8 +15,9 @@ struct ContractionAxis {
 ///   blocks of single outer points, if there are any; of rows, a share or so many; and of panels of columns: all dealt
 ///     blocks of steps: packed rows, and blocks of panels: packed columns unless they are stored so, the product, and
 ///     what is evaluated of its sums unless they are the result.
-/// The panels of columns that are together may be packed before the blocks of them instead. Blocks of panels may stand
-/// within those of strips, with what is evaluated behind them: several panels' columns, of some rows.
+/// The panels of columns that are together may be packed before the blocks of them instead. What is evaluated stands
+/// within blocks of single rows and vectors of columns. Blocks of panels may stand within those of strips, with what is
+/// evaluated behind them, panel by panel of each row: several panels' columns, of some rows.
 struct ContractionTree {
   explicit ContractionTree(mlir::Attribute kernel);
 
@@ -42,8 +43,9 @@ struct ContractionTree {
   /// none.
   int64_t streamedRows = 0, stripPanels = 1, stripDepth = 0;
   MultiplyAttr multiply;
-  /// Null if the product is written to the result.
+  /// Null if the product is written to the result; else the vectors that are evaluated together.
   EvaluateAttr evaluate;
+  int64_t together = 1;
 
   /// Fails, with a reason in `why`, if a tree is no such one.
   static mlir::FailureOr<ContractionTree> get(TreeTilingAttr tiling, std::string &why);

@@ -16,7 +16,7 @@
       #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 4>, body = [
       #tile.blocks<axis = 2, step = 32, dealt = true, together = 3, body = [
       #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0, kept = 1, most = 1048576>,
-      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>, #tile.evaluate<computes = [1], lanes = 2, along = 1, ahead = 8>]>]>]>]>]>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>, #tile.blocks<axis = 1, step = 1, dealt = false, body = [#tile.vectors<axis = 2, lanes = 16, together = 2, body = [#tile.evaluate<computes = [1], lanes = 2, along = 1, ahead = 8>]>]>]>]>]>]>]>,
                      tiles = 3*(m ceildiv (14*min((3*m) floordiv 56, 4) + 14)), scratch = 256*min(2*m, 43) + 64*min(5*m, 65466) + 12544,
                      reads = [#tile.shared_block<elements = 64*(m ceildiv (m ceildiv (14*min((3*m) floordiv 56, 4) + 14))), tiles = 3>, unit, unit],
                      writes = [#tile.shared_block<elements = 96*(m ceildiv (m ceildiv (14*min((3*m) floordiv 56, 4) + 14))), tiles = 3>]>

@@ -22,7 +22,7 @@
       #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 4>, body = [
       #tile.blocks<axis = 2, step = 32, dealt = true, together = 3, body = [
       #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0, kept = 1, most = 1048576>,
-      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>, #tile.evaluate<computes = [1], lanes = 2, along = 1, ahead = 8>]>]>]>]>]>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>, #tile.blocks<axis = 1, step = 1, dealt = false, body = [#tile.vectors<axis = 2, lanes = 16, together = 2, body = [#tile.evaluate<computes = [1], lanes = 2, along = 1, ahead = 8>]>]>]>]>]>]>]>,
                      tiles = 3*(m ceildiv (14*min((3*m) floordiv 56, 4) + 14)), scratch = 256*min(2*m, 43) + 64*min(5*m, 65466) + 12544,
                      reads = [#tile.shared_block<elements = 64*(m ceildiv (m ceildiv (14*min((3*m) floordiv 56, 4) + 14))), tiles = 3>, unit, unit],
                      writes = [#tile.shared_block<elements = 96*(m ceildiv (m ceildiv (14*min((3*m) floordiv 56, 4) + 14))), tiles = 3>]>
@@ -61,7 +61,7 @@ tile.program @unknown symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], f32>, %w:
       #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 1>, body = [
       #tile.blocks<axis = 2, step = 32, dealt = true, body = [
       #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
-      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2>, #tile.evaluate<computes = [1], lanes = 2, along = 1, ahead = 8>]>]>]>]>]>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2>, #tile.blocks<axis = 1, step = 1, dealt = false, body = [#tile.vectors<axis = 2, lanes = 16, together = 2, body = [#tile.evaluate<computes = [1], lanes = 2, along = 1, ahead = 8>]>]>]>]>]>]>]>,
       tiles = (s1 ceildiv 32)*(s0 ceildiv (14*min((s0*(s1 ceildiv 32)) floordiv 14, 292 floordiv (min(s2, 32) + 32), 1024 floordiv (min(s1, 992) + 32)) + 14)), scratch = 64*(min(s0*s1 + 32*s0 + 14*s1, 4096) ceildiv 16) + 64*(min(s0*s2 + s0*min(s2, 48) + 16*s0 + 14*s2 + 672, s0*s2 + s0*min(s2, 48) + 16*s0 + 28*s2, 4768) ceildiv 16) + 64*(min(s1*s2 + s1*min(s2, 48) + 16*s1 + 32*s2 + 1536, s1*s2 + s1*min(s2, 48) + 16*s1 + 64*s2, 1536) ceildiv 16) + 5632, reads = [unit, unit, unit], writes = [unit]>} {
   %c = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
        ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {

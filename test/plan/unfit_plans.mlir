@@ -54,7 +54,7 @@ tile.program @form symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
       #tile.blocks<axis = 2, step = 32, dealt = true, body = [
       #tile.blocks<axis = 3, step = 96, unit = 32, dealt = false, body = [
       #tile.packed<compute = 0, input = 0>, #tile.packed<compute = 0, input = 1>,
-      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>, #tile.evaluate<lanes = 2, along = 1>]>]>]>]>]>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>, #tile.blocks<axis = 1, step = 1, dealt = false, body = [#tile.vectors<axis = 2, lanes = 16, together = 2, body = [#tile.evaluate<lanes = 2, along = 1>]>]>]>]>]>]>]>,
                    tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
 
 // expected-error @+1 {{can't be computed by its tree of tiles: dot products are summed in groups of 64 steps, not in blocks of whole units of 32}}

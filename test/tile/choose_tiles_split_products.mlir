@@ -19,7 +19,7 @@
 // LARGE-LABEL: tile.program @rows
 // LARGE-SAME: #tile.blocks<axis = 1, step = 512, unit = 32, dealt = true, body = [#tile.blocks<axis = 2, step = 32, dealt = true, together = 16, body = [#tile.blocks<axis = 3, step = 256, unit = 32,
 // CHECK-SAME: #tile.choice<[<size = -min({{.*}}, 144) + 144, most = 0, tiling = #tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, groups = {{[0-9]+}}, parts = 3>, {{.*}}unit = 32, dealt = false, body = [#tile.packed<compute = 0, input = 0, kept = 1, most = {{[0-9]+}}>,
-// CHECK-SAME:   #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1, kept = 2, most = {{[0-9]+}}, whole = true>, #tile.multiply<compute = 0, columns = 2>, #tile.evaluate<lanes = 2, along = 1, ahead = 8>]>
+// CHECK-SAME:   #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1, kept = 2, most = {{[0-9]+}}, whole = true>, #tile.multiply<compute = 0, columns = 2>, #tile.blocks<axis = 1, step = 1, dealt = false, body = [#tile.vectors<axis = 2, lanes = 16, together = 2, body = [#tile.evaluate<lanes = 2, along = 1, ahead = 8>]>]>]>
 // CHECK-SAME: #tile.tree<kernel = <
 // EMITTED-LABEL: func.func @rows.contraction
 // EMITTED: call @freestone_contract_f32

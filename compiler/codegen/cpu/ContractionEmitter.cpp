@@ -1,8 +1,10 @@
 #include "compiler/codegen/cpu/ContractionEmitter.h"
 
 #include "compiler/codegen/cpu/Epilogue.h"
+#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/plan/Variants.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -112,12 +114,13 @@ Value ContractionEmitter::getEndOfNew() {
 /// Blocks of steps have one size in all tiles.
 TreeWalker::Division ContractionEmitter::divide(tile::BlocksAttr) { return {depthBlocks, depthStep}; }
 
-/// Blocks of columns are panels, of a strip or each by itself, or strips; those of rows, the pieces of a strip.
+/// Blocks of columns are panels, of a strip or each by itself, or strips; those of rows, the pieces of a strip, or
+/// single rows that are evaluated.
 void ContractionEmitter::emitBlocks(tile::BlocksAttr blocks) {
   if (blocks.getAxis() == ContractionAxis::steps)
     TreeWalker::emitBlocks(blocks);
   else if (blocks.getAxis() == ContractionAxis::rows)
-    forRows(blocks);
+    isa<tile::VectorsAttr>(getLeaf(blocks)) ? evaluate(blocks) : forRows(blocks);
   else if (piece)
     forPanels(*piece, [&](Value place) { walkPanel(blocks.getBody().getValue(), place); });
   else
@@ -174,19 +177,6 @@ void ContractionEmitter::emitPacked(tile::PackedAttr node, unsigned) {
 
 void ContractionEmitter::emitMultiply(tile::MultiplyAttr) {
   multiplyPanel(*panel, piece->sums ? getSums(*piece, panel->place) : Value());
-}
-
-/// Behind the last block of k, the epilogue of a piece; of slices, that of all tiles, behind the last panel of the run.
-void ContractionEmitter::emitEvaluate(tile::EvaluateAttr) {
-  emitInLastBlock([&] {
-    if (tiles.slices == 1)
-      return emitPieceEpilogue(*piece);
-    emitIf(compare(arith::CmpIPredicate::eq, piece->lastPlace, lastPlace), [&] {
-      emission.forRange(firstPlace, lastPlace, tiles.getTileWidth(), [&](Value place) {
-        emitPieceEpilogue({piece->firstRow, piece->rowCount, place, {}, getSums(place)});
-      });
-    });
-  });
 }
 
 /// The panels of a piece, of which only strips have several.
@@ -354,34 +344,64 @@ void ContractionEmitter::bringEpilogue(const Panel &columns) {
   });
 }
 
-void ContractionEmitter::emitPieceEpilogue(const Piece &piece) {
-  Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
-  Value lastRow = emission.subtract(piece.rowCount, emission.getConstant(1));
-  Value ofSlice = emission.multiply(rowStep, emission.getConstant(width));
-  emission.forRange(emission.getConstant(0), piece.rowCount, 1, [&](Value row) {
-    Value ahead = emission.minimum(emission.add(row, emission.getConstant(tiles.prefetchRows)), lastRow);
-    Position aheadRow{points.m, emission.add(rows.first, emission.add(piece.firstRow, ahead))};
-    forPanels(piece, [&](Value place) {
-      Value first = getColumn(place);
-      Value columns = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, place));
-      Value start = emission.add(getSums(piece, place), emission.multiply(row, emission.getConstant(width)));
-      auto emitLanes = [&](Value column, unsigned lanes, Value mask) {
-        SmallVector<LanePoints, 1> at =
-            getEpiloguePoints(emission.add(first, column), emission.add(piece.firstRow, row), lanes, mask);
-        SmallVector<Value, 1> values;
-        Value from = emission.add(start, column);
-        for (int64_t slice = 0; slice < tiles.slices; ++slice) {
-          Value value =
-              vector::LoadOp::create(builder, location, VectorType::get({lanes}, tiles.sumType), accumulators, from);
-          value = correctSums(value, emission.add(first, column));
-          values.push_back(convertWidth(builder, location, value, resultType));
-          from = emission.add(from, ofSlice);
-        }
-        emitEpilogue(emission, form.compute, values, at, aheadRow);
-      };
-      forPanelColumns(emission, columns, form.getExtent(form.n), tiles.kernel, emitLanes);
+/// Behind the last block of k, the rows of a piece; of slices, those of all tiles, behind the last panel of the run.
+void ContractionEmitter::evaluate(tile::BlocksAttr rows) {
+  auto forRowsOfPiece = [&] {
+    Value lastRow = emission.subtract(piece->rowCount, emission.getConstant(1));
+    emission.forRange(emission.getConstant(0), piece->rowCount, 1, [&](Value row) {
+      evaluated.row = row;
+      Value ahead = emission.minimum(emission.add(row, emission.getConstant(tiles.prefetchRows)), lastRow);
+      evaluated.ahead = emission.add(this->rows.first, emission.add(piece->firstRow, ahead));
+      walk(rows.getBody().getValue());
+    });
+  };
+  emitInLastBlock([&] {
+    if (tiles.slices == 1)
+      return forRowsOfPiece();
+    emitIf(compare(arith::CmpIPredicate::eq, piece->lastPlace, lastPlace), [&] {
+      llvm::SaveAndRestore ofRun(piece);
+      llvm::SaveAndRestore last(panel);
+      emission.forRange(firstPlace, lastPlace, tiles.getTileWidth(), [&](Value place) {
+        piece = Piece{piece->firstRow, piece->rowCount, place, {}, getSums(place)};
+        panel = getPanel(*piece, place);
+        forRowsOfPiece();
+      });
     });
   });
+}
+
+/// Vectors of columns of a panel, without code for a rest that no panel has.
+void ContractionEmitter::emitVectors(tile::VectorsAttr node) {
+  unsigned lanes = node.getLanes(), together = node.getTogether();
+  Expr extent = form.getExtent(form.n);
+  bool areWhole = sym::Bounds(sym::Interval::size()).isMultipleOf(extent, width);
+  evaluated.sums =
+      emission.add(getSums(panel->piece, panel->place), emission.multiply(evaluated.row, emission.getConstant(width)));
+  forVectors(
+      emission.getConstant(0), areWhole ? emission.getConstant(width) : panel->count, lanes, together,
+      [&](Value column, unsigned count, Value mask) {
+        evaluated.column = column;
+        evaluated.lanes = count * lanes;
+        evaluated.mask = mask;
+        walk(node.getBody().getValue());
+      },
+      extent);
+}
+
+/// Several vectors are one longer one.
+void ContractionEmitter::emitEvaluate(tile::EvaluateAttr) {
+  Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
+  Value row = emission.add(panel->piece.firstRow, evaluated.row), column = emission.add(panel->first, evaluated.column);
+  SmallVector<LanePoints, 1> at = getEpiloguePoints(column, row, evaluated.lanes, evaluated.mask);
+  SmallVector<Value, 1> values;
+  Value from = emission.add(evaluated.sums, evaluated.column);
+  for (int64_t slice = 0; slice < tiles.slices; ++slice) {
+    Value value = vector::LoadOp::create(builder, location, VectorType::get({evaluated.lanes}, tiles.sumType),
+                                         accumulators, from);
+    values.push_back(convertWidth(builder, location, correctSums(value, column), resultType));
+    from = emission.add(from, emission.multiply(rowStep, emission.getConstant(width)));
+  }
+  emitEpilogue(emission, form.compute, values, at, Position{points.m, evaluated.ahead});
 }
 
 void freestone::codegen::emitContraction(tile::ProgramOp program, Emission &emission) {

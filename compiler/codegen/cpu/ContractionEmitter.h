@@ -113,6 +113,7 @@ private:
   void emitBlocks(tile::BlocksAttr blocks) override;
   void emitPacked(tile::PackedAttr node, unsigned depth) override;
   void emitMultiply(tile::MultiplyAttr node) override;
+  void emitVectors(tile::VectorsAttr node) override;
   void emitEvaluate(tile::EvaluateAttr node) override;
   std::function<mlir::Value()> copyRun();
   mlir::Value copyPanel();
@@ -127,7 +128,7 @@ private:
   mlir::Value getSums(const Piece &piece, mlir::Value place);
   llvm::SmallVector<LanePoints, 1> getEpiloguePoints(mlir::Value column, mlir::Value row, unsigned lanes,
                                                      mlir::Value mask);
-  void emitPieceEpilogue(const Piece &piece);
+  void evaluate(tile::BlocksAttr rows);
   mlir::Value getStep(mlir::Value total, mlir::Value blocks, int64_t unit);
   mlir::Value getEndOfNew();
 
@@ -135,6 +136,13 @@ private:
   /// The current piece, and its current panel; nothing outside of them.
   std::optional<Piece> piece;
   std::optional<Panel> panel;
+  /// What is evaluated now: a row of the piece, the position of one whose operands are prefetched, the place of the
+  /// panel's sums, and vectors of its columns.
+  struct {
+    mlir::Value row, ahead, sums, column;
+    unsigned lanes;
+    mlir::Value mask;
+  } evaluated;
   /// The tiles of columns that stay packed together, all if none do, and those of all of their row blocks.
   mlir::Value columnTilesOfGroup, tilesOfGroup;
   /// Whether this worker still has to pack the rows of the run.

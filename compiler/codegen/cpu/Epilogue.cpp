@@ -1,6 +1,5 @@
 #include "compiler/codegen/cpu/Epilogue.h"
 
-#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -120,25 +119,4 @@ void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first,
       BodyVectorizer(emission, compute, at)
           .store(lanes, cast<graph::TensorType>(result.getType()), emission.getResultBuffer(number));
   }
-}
-
-void freestone::codegen::forPanelColumns(Emission &emission, Value count, sym::Expr extent,
-                                         tile::MicroKernelAttr kernel,
-                                         llvm::function_ref<void(Value, unsigned, Value)> body) {
-  int64_t lanes = kernel.getLanes(), together = kernel.getVectors() % 2 ? lanes : 2 * lanes;
-  sym::Bounds bounds(sym::Interval::size());
-  Value zero = emission.getConstant(0), whole = count;
-  if (together == kernel.getWidth() && bounds.isMultipleOf(extent, together))
-    return body(zero, together, Value());
-  bool hasRest = !bounds.isMultipleOf(extent, together), hasMask = !bounds.isMultipleOf(extent, lanes);
-  if (hasRest) {
-    Value size = emission.getConstant(together);
-    whole = emission.multiply(emission.divide(count, size), size);
-  }
-  if (bounds.interval(extent).hi >= together)
-    emission.forRange(zero, whole, together, [&](Value column) { body(column, together, Value()); });
-  if (hasRest)
-    emission.forRange(whole, count, lanes, [&](Value column) {
-      body(column, lanes, hasMask ? emission.getTailMask(lanes, emission.subtract(count, column)) : Value());
-    });
 }

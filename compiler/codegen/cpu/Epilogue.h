@@ -21,12 +21,6 @@ void bringEpilogueRow(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<
 void bringCloser(Emission &emission, mlir::Value tensor, mlir::Value memory, llvm::ArrayRef<sym::Expr> indices,
                  const LanePoints &points, const Position &ahead, bool writes);
 
-/// Calls `body(column, lanes, mask)` for the first `count` columns of a panel, of a result with `extent` columns. Two
-/// vectors at a time share what the constants of the body cost. Whole vectors have no mask: without AVX-512, masked
-/// loads and stores are slow. No code is emitted for a rest that no panel has.
-void forPanelColumns(Emission &emission, mlir::Value count, sym::Expr extent, tile::MicroKernelAttr kernel,
-                     llvm::function_ref<void(mlir::Value column, unsigned lanes, mlir::Value mask)> body);
-
 } // namespace freestone::codegen
 
 #endif // FREESTONE_COMPILER_CODEGEN_CPU_EPILOGUE_H

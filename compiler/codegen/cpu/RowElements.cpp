@@ -14,12 +14,6 @@ using sym::Expr;
 using tile::RowPasses;
 using tile::RowRole;
 
-Attribute RowEmitter::getLeaf(Attribute node) {
-  while (auto loop = dyn_cast<tile::BlocksAttr>(node))
-    node = loop.getBody()[0];
-  return node;
-}
-
 SmallVector<tile::ComputeOp> RowEmitter::getComputes(tile::EvaluateAttr node) {
   SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
   return llvm::map_to_vector(node.getComputes(), [&](int64_t number) { return computes[number]; });

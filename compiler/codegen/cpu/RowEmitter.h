@@ -99,8 +99,6 @@ private:
   // Bodies at some elements.
   /// Vectors of operands by their number, and by the row and column of results that they depend on.
   using Loaded = llvm::DenseMap<std::pair<unsigned, unsigned>, mlir::Value>;
-  /// What is computed at the elements of a node, within loops around it.
-  static mlir::Attribute getLeaf(mlir::Attribute node);
   llvm::SmallVector<tile::ComputeOp> getComputes(tile::EvaluateAttr node);
   bool reducesWithin(tile::ComputeOp compute);
   void emitEvaluate(tile::EvaluateAttr node) override;

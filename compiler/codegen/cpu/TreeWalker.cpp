@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/TreeWalker.h"
 
+#include "compiler/dialect/sym/Bounds.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -62,6 +63,12 @@ void TreeWalker::walk(ArrayRef<Attribute> nodes, unsigned depth) {
   }
 }
 
+Attribute TreeWalker::getLeaf(Attribute node) {
+  while (auto blocks = dyn_cast<tile::BlocksAttr>(node))
+    node = blocks.getBody()[0];
+  return node;
+}
+
 TreeWalker::Division TreeWalker::divide(tile::BlocksAttr blocks) {
   Value whole = axes.ranges[blocks.getAxis()].count;
   Value count =
@@ -101,14 +108,40 @@ Value TreeWalker::getWholeEnd(Value from, Value to, unsigned elements) {
   return emission.add(from, emission.multiply(emission.divide(emission.subtract(to, from), size), size));
 }
 
-void TreeWalker::forVectors(Value from, Value to, unsigned lanes, ArrayRef<unsigned> counts, VectorBody body) {
+/// That of constants.
+static std::optional<int64_t> getDistance(Value from, Value to) {
+  std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
+  return first && last ? std::optional(*last - *first) : std::nullopt;
+}
+
+void TreeWalker::forVectors(Value from, Value to, unsigned lanes, ArrayRef<unsigned> counts, VectorBody body,
+                            std::optional<sym::Expr> extent) {
+  sym::Bounds bounds(sym::Interval::size());
+  auto isMultipleOf = [&](unsigned elements) {
+    return elements == 1 || (extent && bounds.isMultipleOf(*extent, elements));
+  };
   for (unsigned count : counts) {
-    Value end = lanes == 1 && count == 1 ? to : getWholeEnd(from, to, count * lanes);
-    forRange(from, end, emission.getConstant(count * lanes), [&](Value first) { body(first, count, {}); });
+    unsigned elements = count * lanes;
+    if (extent && bounds.interval(*extent).hi < elements)
+      continue;
+    Value end = isMultipleOf(elements) ? to : getWholeEnd(from, to, elements);
+    auto emitWhole = [&](Value first) { body(first, count, {}); };
+    // A turn that is the only one needs no loop.
+    if (getDistance(from, end) == elements)
+      emitWhole(from);
+    else
+      forRange(from, end, emission.getConstant(elements), emitWhole);
+    if (isMultipleOf(elements))
+      return;
     from = end;
   }
-  if (lanes > 1)
-    emitIf(isBehind(to, from), [&] { body(from, 1, emission.getTailMask(lanes, emission.subtract(to, from))); });
+  auto emitLast = [&](Value first) {
+    body(first, 1, isMultipleOf(lanes) ? Value() : emission.getTailMask(lanes, emission.subtract(to, first)));
+  };
+  if (counts.back() > 1)
+    forRange(from, to, emission.getConstant(lanes), emitLast);
+  else
+    emitIf(isBehind(to, from), [&] { emitLast(from); });
 }
 
 AxisRange TreeWalker::getRange(const AxisRange &whole, Value number, Value size) {

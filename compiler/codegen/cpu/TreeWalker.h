@@ -63,6 +63,8 @@ protected:
     forBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
   }
 
+  /// The first node within blocks and those within them, such as what is computed by loops that have it alone.
+  static mlir::Attribute getLeaf(mlir::Attribute node);
   struct Division {
     mlir::Value count, size;
   };
@@ -73,9 +75,12 @@ protected:
   /// The same of blocks that have the whole step, but for the last one: such as panels. None of an empty range.
   void forWholeBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body);
   /// `body` at the first position of whole vectors, `count` in each turn, and at the last one with its mask: vectors of
-  /// a range, for as many at a time as each of `counts` says, the last of which is 1.
+  /// a range, for as many at a time as each of `counts` says. Where the last of these is above 1, all vectors behind
+  /// have a mask: the code of a long body is emitted once less. No code is emitted for what no range has of an axis
+  /// with this `extent`, all of which but the last one end between vectors.
   using VectorBody = llvm::function_ref<void(mlir::Value first, unsigned count, mlir::Value mask)>;
-  void forVectors(mlir::Value from, mlir::Value to, unsigned lanes, llvm::ArrayRef<unsigned> counts, VectorBody body);
+  void forVectors(mlir::Value from, mlir::Value to, unsigned lanes, llvm::ArrayRef<unsigned> counts, VectorBody body,
+                  std::optional<sym::Expr> extent = {});
   /// Where the last of so many whole vectors at a time ends.
   mlir::Value getWholeEnd(mlir::Value from, mlir::Value to, unsigned elements);
   mlir::Value isBehind(mlir::Value position, mlir::Value other) {

@@ -107,6 +107,8 @@ def Tile_VectorsAttr : Tile_TreeNode<"Vectors", "vectors"> {
     that have accumulators in registers are single ones then, else half as many each time. Accumulators of computes that
     reduce along the axis are those of a lane and of a vector that is together, and are combined in order behind.
 
+    Of sums in a panel, vectors that are together are one longer one, and all behind them are masked.
+
     At each position of `ends`, in ascending order, a segment ends, and vectors begin anew: within a segment, bodies need
     not compare positions with its ends. Segments that are known to have few positions have scalars.
     ```mlir
@@ -159,8 +161,8 @@ def Tile_EvaluateAttr : Tile_TreeNode<"Evaluate", "evaluate"> {
     Vectors run along axis `lanes`. Computes run in passes over axis `along`, as far as they have it: a reduction of it
     ends a pass. Blocks of `along` are added up; what depended on a maximum that grew is scaled.
 
-    Of a single contraction, it stands beside the product, and follows its last block of the reduced axis: what computes
-    read of the sums, which are stored themselves where there are none. Operands are prefetched `ahead` rows before.
+    Of a single contraction, it stands beside the product, in vectors of single rows, and follows its last block of the
+    reduced axis: what computes read of the sums, which are stored themselves where there are none. Operands are prefetched `ahead` rows before.
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$computes, "int64_t":$lanes, "int64_t":$along,
                         DefaultValuedParameter<"int64_t", "0">:$ahead);
