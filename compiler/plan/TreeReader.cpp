@@ -29,6 +29,7 @@ private:
   }
   LogicalResult readBody(ArrayAttr body, Leaf &above, bool mayDeal);
   LogicalResult readBlocks(BlocksAttr blocks, Leaf &above, bool mayDeal);
+  LogicalResult readVectors(VectorsAttr vectors);
   LogicalResult readLeaf(const Leaf &leaf);
   LogicalResult readRunning();
   LogicalResult placeBuffers();
@@ -90,6 +91,13 @@ LogicalResult TreeReader::readBody(ArrayAttr body, Leaf &above, bool mayDeal) {
         return failure();
       continue;
     }
+    if (auto vectors = dyn_cast<VectorsAttr>(node)) {
+      if (failed(readVectors(vectors)))
+        return failure();
+      node = vectors.getBody()[0];
+    } else if (isa<EvaluateAttr>(node)) {
+      return refuse("what is evaluated stands within vectors");
+    }
     above.node = node;
     auto add = [&](int64_t number) {
       bool isFirst = number < int64_t(form.computes.size()) && number >= 0 &&
@@ -128,6 +136,17 @@ LogicalResult TreeReader::readBlocks(BlocksAttr blocks, Leaf &above, bool mayDea
   LogicalResult result = readBody(blocks.getBody(), above, mayDeal && blocks.getDealt());
   above.path.pop_back();
   return result;
+}
+
+/// Vectors of the micro-kernel's lanes, along which one node evaluates.
+LogicalResult TreeReader::readVectors(VectorsAttr vectors) {
+  ArrayRef<Attribute> body = vectors.getBody().getValue();
+  auto evaluate = body.size() == 1 ? dyn_cast<EvaluateAttr>(body.front()) : EvaluateAttr();
+  int64_t lanes = form.tiling.getMicroKernel().getLanes();
+  if (!evaluate || evaluate.getLanes() != vectors.getAxis() || vectors.getLanes() != lanes ||
+      !vectors.getEnds().empty())
+    return refuse("vectors of an axis have " + Twine(lanes) + " lanes, and one node that evaluates along these");
+  return success();
 }
 
 /// The most elements of an axis within the blocks that enclose a node.

@@ -205,8 +205,8 @@ private:
         range = whole;
       } else if (auto multiply = dyn_cast<MultiplyAttr>(node)) {
         here += countNode(form, multiply.getCompute(), ranges);
-      } else if (auto evaluate = dyn_cast<EvaluateAttr>(node)) {
-        here += countNode(form, evaluate.getComputes(), ranges);
+      } else if (auto vectors = dyn_cast<VectorsAttr>(node)) {
+        here += countNode(form, cast<EvaluateAttr>(vectors.getBody()[0]).getComputes(), ranges);
       }
     }
     return within + (here > double(rates.l1Bytes) ? times * here : 0);

@@ -36,11 +36,12 @@ private:
   Attribute multiply(const ContractionForm &contraction, unsigned columns) {
     return make.multiply(find(contraction.compute), columns);
   }
+  /// In vectors, as many at a time as a panel has.
   void evaluate(Nodes &body, ArrayRef<ComputeOp> evaluated, unsigned lanes, unsigned along) {
     if (evaluated.empty())
       return;
     SmallVector<int64_t> numbers = llvm::map_to_vector(evaluated, [&](ComputeOp compute) { return find(compute); });
-    body.push_back(make.evaluate(numbers, lanes, along));
+    body.push_back(make.vectors(lanes, kernel.getLanes(), kernel.getVectors(), {make.evaluate(numbers, lanes, along)}));
   }
   /// In whole panels where these fit.
   Attribute divide(unsigned axis, int64_t step, ArrayRef<Attribute> body, int64_t maskedBy = -1) {

@@ -14,10 +14,10 @@
 // CHECK-SAME:           body = [#tile.packed<compute = 0, input = 1, kept = 1>, #tile.packed<compute = [[SECOND:[0-9]+]], input = 1, kept = 1>,
 // CHECK-SAME:                   #tile.blocks<axis = 1, step = 32, unit = 32, dealt = false,
 // CHECK-SAME:             body = [#tile.multiply<compute = 0, columns = 1>, #tile.packed<compute = 1, input = 1>,
-// CHECK-SAME:                     #tile.evaluate<computes = [1, 2, 3, 4], lanes = 1, along = 2>,
+// CHECK-SAME:                     #tile.vectors<axis = 1, lanes = 16, together = 2, body = [#tile.evaluate<computes = [1, 2, 3, 4], lanes = 1, along = 2>]>,
 // CHECK-SAME:                     #tile.multiply<compute = [[SECOND]], columns = 4>]>]>,
-// CHECK-SAME:                 #tile.evaluate<computes = [5], lanes = 1, along = 4>,
-// CHECK-SAME:                 #tile.evaluate<computes = [7], lanes = 4, along = 1>]>]>]>
+// CHECK-SAME:                 #tile.vectors<axis = 1, lanes = 16, together = 2, body = [#tile.evaluate<computes = [5], lanes = 1, along = 4>]>,
+// CHECK-SAME:                 #tile.vectors<axis = 4, lanes = 16, together = 2, body = [#tile.evaluate<computes = [7], lanes = 4, along = 1>]>]>]>]>
 // NARROW:       #tile.tree<kernel = <rows = 6, vectors = 2, lanes = 8, unroll = 2>
 // NARROW-SAME:    #tile.blocks<axis = 1, step = 16, unit = 16, dealt = false
 func.func @added(%q: !graph.tensor<[b, m, d], f32>, %k: !graph.tensor<[b, n, d], f32>, %v: !graph.tensor<[b, n, e], f32>,

@@ -27,11 +27,11 @@
 // TREE-SAME:         body = [#tile.packed<compute = 0, input = 1>, #tile.packed<compute = 1, input = 1>, #tile.packed<compute = 8, input = 1>,
 // TREE-SAME:                 #tile.blocks<axis = 1, step = 128, unit = {{[0-9]+}}, dealt = false,
 // TREE-SAME:           body = [#tile.multiply<compute = 0, columns = 1>, #tile.multiply<compute = 1, columns = 1>,
-// TREE-SAME:                   #tile.evaluate<computes = [2, 3, 4, 7], lanes = 1, along = 2>,
+// TREE-SAME:                   #tile.vectors<axis = 1, lanes = 16, together = 2, body = [#tile.evaluate<computes = [2, 3, 4, 7], lanes = 1, along = 2>]>,
 // TREE-SAME:                   #tile.multiply<compute = 5, columns = 5>, #tile.multiply<compute = 8, columns = 6>, #tile.multiply<compute = 10, columns = 7>],
 // TREE-SAME:           masked_by = 3>,
-// TREE-SAME:                 #tile.evaluate<computes = [6], lanes = 5, along = 2>, #tile.evaluate<computes = [11], lanes = 7, along = 2>]>,
-// TREE-SAME:               #tile.evaluate<computes = [9], lanes = 6, along = 1>]>]>
+// TREE-SAME:                 #tile.vectors<axis = 5, lanes = 16, together = 2, body = [#tile.evaluate<computes = [6], lanes = 5, along = 2>]>, #tile.vectors<axis = 7, lanes = 16, together = 2, body = [#tile.evaluate<computes = [11], lanes = 7, along = 2>]>]>,
+// TREE-SAME:               #tile.vectors<axis = 6, lanes = 16, together = 2, body = [#tile.evaluate<computes = [9], lanes = 6, along = 1>]>]>]>
 func.func @causal(%q: !graph.tensor<[b, m, d], f32> {graph.name = "q"}, %k: !graph.tensor<[b, m, d], f32> {graph.name = "k"},
                   %v: !graph.tensor<[b, m, e], f32> {graph.name = "v"}, %g: !graph.tensor<[b, m, e], f32>) -> !graph.tensor<[], f32> {
   %s = graph.contract %q, %k batch [0] x [0] contract [2] x [2] : !graph.tensor<[b, m, d], f32>, !graph.tensor<[b, m, d], f32>

@@ -29,7 +29,8 @@ private:
   void emitBlocks(tile::BlocksAttr blocks) override;
   void emitPacked(tile::PackedAttr node, unsigned depth) override;
   void emitMultiply(tile::MultiplyAttr node) override;
-  void emitEvaluate(tile::EvaluateAttr node) override { emitEvaluation(scope, node); }
+  void emitVectors(tile::VectorsAttr node) override;
+  void emitEvaluate(tile::EvaluateAttr node) override { emitEvaluation(scope, node, vectors); }
   Expr getTiles(tile::BlocksAttr blocks) {
     return Expr::ceilDiv(form.axes.getExtent(blocks.getAxis()), blocks.getStep());
   }
@@ -50,6 +51,8 @@ private:
   tile::MicroKernelAttr kernel;
   int64_t width;
   TreeScope scope;
+  /// The current vectors.
+  RangeVectors vectors;
   /// Offsets of steps down an intermediate's panels, and across them.
   Value offsetsDown, offsetsAcross;
 };
@@ -278,6 +281,15 @@ void BlocksEmitter::emitInPlace(tile::ContractionForm &oriented, const tile::Tre
     Value count = emission.minimum(constant(width), emission.subtract(rows.count, row));
     emitRows(KernelKind::down, offsetsDown, row, count, scope.getPlace(factors, row, zero));
   });
+}
+
+void BlocksEmitter::emitVectors(tile::VectorsAttr node) {
+  auto walkBody = [&](Value first, unsigned count, Value mask) {
+    vectors = {first, count, mask};
+    walk(node.getBody().getValue());
+  };
+  unsigned lanes = node.getLanes(), together = node.getTogether();
+  forVectors(constant(0), scope.ranges[node.getAxis()].count, lanes, together, walkBody);
 }
 
 static tile::TreeForm getForm(tile::ProgramOp program) {

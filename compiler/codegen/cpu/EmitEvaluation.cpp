@@ -15,8 +15,7 @@ using sym::Expr;
 
 namespace {
 
-/// Emits an evaluation column by column: some vectors side by side, along the other axis from the first to the last
-/// pass.
+/// Emits an evaluation of some vectors of columns side by side, along the other axis from the first to the last pass.
 class EvaluationEmitter {
 public:
   EvaluationEmitter(TreeScope &scope, tile::EvaluateAttr node)
@@ -24,7 +23,7 @@ public:
         location(emission.location), node(node), passes(form.getPasses(node)),
         lanes(form.tiling.getMicroKernel().getLanes()) {}
 
-  void emit();
+  void emit(const RangeVectors &at);
 
 private:
   /// Values of one vector of columns.
@@ -37,7 +36,6 @@ private:
     DenseMap<Value, Value> corrections;
   };
 
-  void emitColumns(Value column, unsigned vectors, Value mask);
   void emitPass(unsigned pass);
   SmallVector<Value> emitRows(unsigned pass, Value from, Value to, ValueRange start);
   SmallVector<Value> emitRuns(unsigned pass, Value count, ValueRange start);
@@ -75,22 +73,10 @@ private:
 
 } // namespace
 
-void EvaluationEmitter::emit() {
-  Value count = scope.ranges[node.getLanes()].count, width = emission.getConstant(form.getWidth());
-  unsigned sideBySide = form.tiling.getMicroKernel().getVectors();
-  Value whole = emission.multiply(emission.divide(count, width), width);
-  emission.forRange(emission.getConstant(0), whole, form.getWidth(),
-                    [&](Value column) { emitColumns(column, sideBySide, {}); });
-  emission.forRange(whole, count, lanes, [&](Value column) {
-    emitColumns(column, 1, emission.getTailMask(lanes, emission.subtract(count, column)));
-  });
-}
-
-void EvaluationEmitter::emitColumns(Value column, unsigned sideBySide, Value active) {
-  mask = active;
-  vectors.clear();
-  for (unsigned number = 0; number < sideBySide; ++number)
-    vectors.emplace_back().column = emission.add(column, emission.getConstant(number * lanes));
+void EvaluationEmitter::emit(const RangeVectors &at) {
+  mask = at.mask;
+  for (unsigned number = 0; number < at.count; ++number)
+    vectors.emplace_back().column = emission.add(at.first, emission.getConstant(number * lanes));
   for (unsigned pass = 0; pass <= getPasses(); ++pass) {
     for (tile::EvaluatedCompute &each : passes)
       if (!each.runsAlong && each.pass == pass)
@@ -319,6 +305,6 @@ void EvaluationEmitter::keep(Value result, Value value, Vector &vector, Value ro
   vector::StoreOp::create(builder, location, value, scope.getMemory(buffer), place);
 }
 
-void freestone::codegen::emitEvaluation(TreeScope &scope, tile::EvaluateAttr node) {
-  EvaluationEmitter(scope, node).emit();
+void freestone::codegen::emitEvaluation(TreeScope &scope, tile::EvaluateAttr node, const RangeVectors &at) {
+  EvaluationEmitter(scope, node).emit(at);
 }

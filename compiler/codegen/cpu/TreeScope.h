@@ -43,8 +43,16 @@ private:
 /// Emits the copy of an operand that an evaluation reads along its rows, so that its vectors are contiguous.
 void emitTransposedCopy(TreeScope &scope, const tile::TreeForm::Pack &pack);
 
-/// Emits the computes of an evaluation over the current ranges.
-void emitEvaluation(TreeScope &scope, tile::EvaluateAttr node);
+/// Some vectors of an axis: the first position, counted from the beginning of its range, their number, and the mask of
+/// a last one.
+struct RangeVectors {
+  mlir::Value first;
+  unsigned count = 0;
+  mlir::Value mask;
+};
+
+/// Emits the computes of an evaluation in some vectors, over the current range of the other axis.
+void emitEvaluation(TreeScope &scope, tile::EvaluateAttr node, const RangeVectors &at);
 
 } // namespace freestone::codegen
 
