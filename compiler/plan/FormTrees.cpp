@@ -51,9 +51,10 @@ ArrayAttr tile::getTree(const WeightGradientForm &form, const WeightGradientTile
 ArrayAttr tile::getTree(const WindowForm &form, const WindowTiles &tiles, size_t computes) {
   using Axis = WindowAxis;
   TreeNodes nodes(tiles.tiling.getContext());
-  auto all = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(computes)));
+  BlocksAttr taps = nodes.divide(Axis::taps, nodes.constant(tiles.tiling.getUnroll()),
+                                 {nodes.evaluate({0}, Axis::pixels, Axis::rows)});
   VectorsAttr vectors = nodes.vectors(Axis::pixels, tiles.tiling.getLanes(), tiles.tiling.getVectors(),
-                                      {nodes.evaluate(all, Axis::pixels, Axis::rows)});
+                                      {taps, nodes.evaluate(getLater(computes), Axis::pixels, Axis::rows)});
   BlocksAttr rows = nodes.divide(Axis::rows, nodes.constant(tiles.tiling.getRows()), {vectors});
   BlocksAttr channels = nodes.divide(Axis::channels, nodes.constant(tiles.tiling.getChannels()), {rows});
   BlocksAttr pixels = nodes.deal(Axis::pixels, tiles.pixelStep, {nodes.pack(/*compute=*/0, form.picture), channels});

@@ -36,13 +36,15 @@ struct WeightGradientAxis {
 ///   panel by panel: what is evaluated of all sums.
 mlir::ArrayAttr getTree(const WeightGradientForm &form, const WeightGradientTiles &tiles, size_t computes);
 
-/// The axes of windows in registers: loops without vectors, merged; channels out, merged; rows and pixels of results.
+/// The axes of windows in registers: loops without vectors, merged; channels out, merged; rows and pixels of results;
+/// taps, merged.
 struct WindowAxis {
-  static constexpr unsigned outer = 0, channels = 1, rows = 2, pixels = 3;
+  static constexpr unsigned outer = 0, channels = 1, rows = 2, pixels = 3, taps = 4;
 };
 
 /// Blocks of outer points, if there are any, of rows, and of pixels: all dealt
-///   the packed picture, and blocks of channels: blocks of rows: vectors of pixels: all computes.
+///   the packed picture, and blocks of channels: blocks of rows: vectors of pixels:
+///     single taps, or all in one block: the windows; and what is evaluated of their sums.
 mlir::ArrayAttr getTree(const WindowForm &form, const WindowTiles &tiles, size_t computes);
 
 /// The axes of windows with vectors along channels: loops without channels of lanes, merged; channels of lanes; results

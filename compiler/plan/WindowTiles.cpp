@@ -32,6 +32,7 @@ WindowTiles WindowTiles::get(WindowForm &form, WindowTilingAttr tiling) {
   unsigned pixelDim = form.compute.getInputType(form.picture).getRank() - 1;
   WindowTiles tiles;
   tiles.tiling = tiling;
+  tiles.lanes = lanes;
   WindowBlocks<Expr> blocks = getWindowBlocks<Expr>(tiling, getSizes(form), ExprOperations{tiling.getContext()});
   tiles.pixelBlocks = blocks.pixelBlocks;
   tiles.pixelStep = blocks.pixelStep;

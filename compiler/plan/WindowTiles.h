@@ -60,7 +60,8 @@ struct WindowTiles {
 
   /// Sizes and strides of the copy, for every dimension of the picture but the last.
   llvm::SmallVector<sym::Expr> counts, strides;
-  /// Elements of a run: whole vectors.
+  /// Elements of a vector, and of a run: whole vectors.
+  int64_t lanes;
   sym::Expr run;
   /// Elements of the copy in each of the rows of the picture.
   sym::Expr ofRow;

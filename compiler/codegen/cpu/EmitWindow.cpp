@@ -32,25 +32,21 @@ struct TapColumn {
 /// computed in registers.
 class WindowEmitter : TreeWalker {
 public:
-  WindowEmitter(Emission &emission, tile::WindowForm form, tile::WindowTilingAttr tiling);
+  WindowEmitter(Emission &emission, tile::WindowForm form, tile::WindowTiles tiles);
   void emit();
 
 private:
   void emitOffsets();
   void beginTile() override;
   Value getOffsetInCopy(ArrayRef<Value> taps);
-  void emitBlocks(tile::BlocksAttr blocks) override {
-    forWholeBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
-  }
+  void emitBlocks(tile::BlocksAttr blocks) override;
   void emitPacked(tile::PackedAttr node, unsigned depth) override;
   void emitVectors(tile::VectorsAttr node) override;
   void emitEvaluate(tile::EvaluateAttr node) override;
-  void emitBlock(Value channel, Value row, Value pixel, unsigned vectors, Value mask);
-  SmallVector<Value> reduceTaps(Value channel, Value row, Value pixel, unsigned vectors);
-  SmallVector<Value> reduceTap(Value tap, ArrayRef<Value> pictureRows, ArrayRef<SmallVector<Value>> starts,
-                               unsigned vectors, ValueRange sums);
-  SmallVector<Value> reduceUnrolled(Value picture, ArrayRef<SmallVector<Value>> starts, unsigned vectors,
-                                    SmallVector<Value> sums);
+  void reduceTaps(tile::BlocksAttr taps);
+  SmallVector<Value> reduceTap(ValueRange sums);
+  SmallVector<Value> reduceUnrolled(SmallVector<Value> sums);
+  void emitResults();
   SmallVector<TapColumn> getTapColumns();
   Value accumulateElement(Value values, ArrayRef<Value> shared, Value sum);
   Value loadShared(unsigned input, Value start, ArrayRef<int64_t> digits);
@@ -62,7 +58,6 @@ private:
 
   tile::WindowForm form;
   tile::ComputeOp compute;
-  tile::WindowTilingAttr tiling;
   tile::WindowTiles tiles;
   int64_t lanes;
   Type sumType;
@@ -74,23 +69,28 @@ private:
   AxisRanges ranges;
   /// Ranges of the current tile.
   AxisRange rows, pixels;
-  /// The current vectors: the first of their rows and pixels in the tile, and the mask of a last one.
+  /// The current block: so many channels and rows at most, the first of its rows and pixels in the tile, its vectors of
+  /// pixels and the mask of a last one; where each channel's other operands and each row of the picture begin; the tap,
+  /// null if all are written out.
   struct {
+    int64_t channels, rows;
     Value row, pixel;
     unsigned vectors;
     Value mask;
+    SmallVector<SmallVector<Value>> starts;
+    SmallVector<Value> pictureRows;
+    Value tap;
   } block;
 };
 
 } // namespace
 
-WindowEmitter::WindowEmitter(Emission &emission, tile::WindowForm window, tile::WindowTilingAttr tiling)
-    : TreeWalker(emission, ranges), form(std::move(window)), compute(form.compute), tiling(tiling),
-      tiles(tile::WindowTiles::get(form, tiling)), lanes(tiling.getLanes()), sumType(compute.getInit(0).getType()),
-      channelSymbol(emission.getPositionSymbol("channel")), rowSymbol(emission.getPositionSymbol("row")),
-      pixelSymbol(emission.getPositionSymbol("pixel")),
+WindowEmitter::WindowEmitter(Emission &emission, tile::WindowForm window, tile::WindowTiles geometry)
+    : TreeWalker(emission, ranges), form(std::move(window)), compute(form.compute), tiles(std::move(geometry)),
+      lanes(tiles.lanes), sumType(compute.getInit(0).getType()), channelSymbol(emission.getPositionSymbol("channel")),
+      rowSymbol(emission.getPositionSymbol("row")), pixelSymbol(emission.getPositionSymbol("pixel")),
       loops(compute.getNumLoops(), Expr::constant(builder.getContext(), 0)),
-      ranges(SmallVector<AxisRange>(WindowAxis::pixels + 1)) {
+      ranges(SmallVector<AxisRange>(WindowAxis::taps + 1)) {
   for (auto [number, loop] : llvm::enumerate(form.outer)) {
     outer.push_back({emission.getPositionSymbol("o" + std::to_string(number)), Value()});
     loops[loop] = outer.back().symbol;
@@ -203,82 +203,95 @@ void WindowEmitter::emitPacked(tile::PackedAttr, unsigned) {
   copyPicture(emission, box, copy);
 }
 
+/// Blocks of channels and rows stand in registers.
+void WindowEmitter::emitBlocks(tile::BlocksAttr blocks) {
+  if (blocks.getAxis() == WindowAxis::taps)
+    return reduceTaps(blocks);
+  (blocks.getAxis() == WindowAxis::channels ? block.channels : block.rows) = *blocks.getStep().asConstant();
+  forWholeBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
+}
+
 void WindowEmitter::emitVectors(tile::VectorsAttr node) {
   Value row = emission.subtract(axes.ranges[WindowAxis::rows].first, rows.first);
   SmallVector<unsigned> counts = {static_cast<unsigned>(node.getTogether())};
   if (node.getTogether() > 1)
     counts.push_back(1);
-  forVectors(emission.getConstant(0), pixels.count, lanes, counts, [&](Value pixel, unsigned count, Value mask) {
-    block = {row, pixel, count, mask};
+  auto walkBody = [&](Value pixel, unsigned count, Value mask) {
+    block.row = row;
+    block.pixel = pixel;
+    block.vectors = count;
+    block.mask = mask;
     walk(node.getBody().getValue());
-  });
-}
-
-void WindowEmitter::emitEvaluate(tile::EvaluateAttr) {
-  emitBlock(axes.ranges[WindowAxis::channels].first, block.row, block.pixel, block.vectors, block.mask);
-}
-
-/// Computes a block of channels, rows and pixels. Sums go through scratch memory: the epilogue's code is emitted once,
-/// and computes no padding.
-void WindowEmitter::emitBlock(Value channel, Value row, Value pixel, unsigned vectors, Value mask) {
-  for (auto [number, value] : llvm::enumerate(reduceTaps(channel, row, pixel, vectors)))
-    vector::StoreOp::create(builder, location, value, sums, emission.getConstant(number * lanes));
-  Value zero = emission.getConstant(0);
-  auto limit = [&](int64_t most, Value total, Value first) {
-    return emission.minimum(emission.getConstant(most), emission.subtract(total, first));
   };
-  Value channels = limit(tiling.getChannels(), emission.getSize(form.getNumChannels()), channel);
-  auto vectorType = VectorType::get({lanes}, sumType);
-  Type resultType = tile::getScalarType(compute.getResultType(0).getElementType());
-  emission.forRange(zero, channels, 1, [&](Value c) {
-    emission.forRange(zero, limit(tiling.getRows(), rows.count, row), 1, [&](Value r) {
-      emission.forRange(zero, emission.getConstant(vectors), 1, [&](Value v) {
-        Value number = emission.add(emission.multiply(c, emission.getConstant(tiling.getRows())), r);
-        number = emission.add(emission.multiply(number, emission.getConstant(vectors)), v);
-        Value distance = emission.getConstant(lanes);
-        Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.multiply(number, distance));
-        Positions positions = getPositions(emission.add(channel, c), emission.add(row, r),
-                                           emission.add(pixel, emission.multiply(v, distance)));
-        emitEpilogue(emission, compute, convertWidth(builder, location, sum, resultType),
-                     getPoints(std::move(positions), mask));
-      });
-    });
-  });
+  forVectors(emission.getConstant(0), pixels.count, node.getLanes(), counts, walkBody);
 }
 
-/// The sums of a block: channels, rows, then vectors of pixels.
-SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pixel, unsigned vectors) {
+/// The windows, within blocks of their taps, or what follows on their sums.
+void WindowEmitter::emitEvaluate(tile::EvaluateAttr node) {
+  if (!llvm::is_contained(node.getComputes(), 0))
+    return emitResults();
+  carried = block.tap ? reduceTap(carried) : reduceUnrolled(carried);
+}
+
+/// Sums the windows of a block. Sums go through scratch memory: the epilogue's code is emitted once, and computes no
+/// padding.
+void WindowEmitter::reduceTaps(tile::BlocksAttr taps) {
   // Padding channels compute the last channel again; padding rows read what the copy holds behind the picture.
   Value last = emission.subtract(emission.getSize(form.getNumChannels()), emission.getConstant(1));
-  SmallVector<SmallVector<Value>> starts(tiling.getChannels());
-  for (auto [number, ofChannel] : llvm::enumerate(starts)) {
+  block.starts.assign(block.channels, {});
+  for (auto [number, ofChannel] : llvm::enumerate(block.starts)) {
+    Value channel = axes.ranges[WindowAxis::channels].first;
     Value at = emission.minimum(last, emission.add(channel, emission.getConstant(number)));
-    Positions positions = getPositions(at, row, pixel);
+    Positions positions = getPositions(at, block.row, block.pixel);
     for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
       Expr linear = tile::getLinearIndex(compute.getInputType(input), tile::getIndices(compute, input, loops));
       ofChannel.push_back(input == form.picture ? Value() : emission.getIndex(linear, positions));
     }
   }
-  SmallVector<Value> pictureRows;
-  for (int64_t number = 0; number < tiling.getRows(); ++number) {
+  block.pictureRows.clear();
+  for (int64_t number = 0; number < block.rows; ++number) {
     Value distance = emission.getConstant(0);
     if (form.rowDim)
-      distance = emission.multiply(emission.add(row, emission.getConstant(number)),
+      distance = emission.multiply(emission.add(block.row, emission.getConstant(number)),
                                    emission.getSize(tiles.strides[*form.rowDim] * form.rowStride));
-    pictureRows.push_back(emission.add(pixel, distance));
+    block.pictureRows.push_back(emission.add(block.pixel, distance));
   }
   Value init = arith::ConstantOp::create(
       builder, location, DenseElementsAttr::get(VectorType::get({lanes}, sumType), Attribute(compute.getInit(0))));
-  SmallVector<Value> begin(tiling.getChannels() * tiling.getRows() * vectors, init);
-  if (tiling.getUnroll() > 1)
-    return reduceUnrolled(pictureRows.front(), starts, vectors, std::move(begin));
-  auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), emission.getSize(form.getNumTaps()),
-                                 emission.getConstant(1), begin);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(builder, location,
-                       reduceTap(loop.getInductionVar(), pictureRows, starts, vectors, loop.getRegionIterArgs()));
-  return llvm::to_vector_of<Value>(loop.getResults());
+  SmallVector<Value> begin(block.channels * block.rows * block.vectors, init);
+  auto walkAt = [&](Value tap) {
+    block.tap = tap;
+    walk(taps.getBody().getValue());
+  };
+  SmallVector<Value> reduced = carry(begin, [&] {
+    if (!taps.getStep().isConstant(1))
+      return walkAt({});
+    forRange(emission.getConstant(0), emission.getSize(form.getNumTaps()), emission.getConstant(1), walkAt);
+  });
+  for (auto [number, value] : llvm::enumerate(reduced))
+    vector::StoreOp::create(builder, location, value, sums, emission.getConstant(number * lanes));
+}
+
+/// What follows on the sums of a block: channels, rows, then vectors of pixels.
+void WindowEmitter::emitResults() {
+  const AxisRange &channels = axes.ranges[WindowAxis::channels], &rows = axes.ranges[WindowAxis::rows];
+  Value zero = emission.getConstant(0);
+  auto vectorType = VectorType::get({lanes}, sumType);
+  Type resultType = tile::getScalarType(compute.getResultType(0).getElementType());
+  emission.forRange(zero, channels.count, 1, [&](Value c) {
+    emission.forRange(zero, rows.count, 1, [&](Value r) {
+      emission.forRange(zero, emission.getConstant(block.vectors), 1, [&](Value v) {
+        Value number = emission.add(emission.multiply(c, emission.getConstant(block.rows)), r);
+        number = emission.add(emission.multiply(number, emission.getConstant(block.vectors)), v);
+        Value distance = emission.getConstant(lanes);
+        Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.multiply(number, distance));
+        Positions positions = getPositions(emission.add(channels.first, c), emission.add(block.row, r),
+                                           emission.add(block.pixel, emission.multiply(v, distance)));
+        emitEpilogue(emission, compute, convertWidth(builder, location, sum, resultType),
+                     getPoints(std::move(positions), block.mask));
+      });
+    });
+  });
 }
 
 /// Loads a scalar operand shared by all pixels, at a tap by its places in the loops.
@@ -300,24 +313,23 @@ Value WindowEmitter::loadShared(unsigned input, Value start, Value tap) {
                                 ValueRange{emission.add(start, offset)});
 }
 
-SmallVector<Value> WindowEmitter::reduceTap(Value tap, ArrayRef<Value> pictureRows, ArrayRef<SmallVector<Value>> starts,
-                                            unsigned vectors, ValueRange sums) {
-  Value number =
-      emission.add(tap, emission.multiply(emission.getSize(form.getNumTaps()), emission.getConstant(form.picture)));
+SmallVector<Value> WindowEmitter::reduceTap(ValueRange sums) {
+  Value number = emission.add(
+      block.tap, emission.multiply(emission.getSize(form.getNumTaps()), emission.getConstant(form.picture)));
   Value word = memref::LoadOp::create(builder, location, offsets, ValueRange{number});
   Value offset = arith::IndexCastOp::create(builder, location, builder.getIndexType(), word);
   auto vectorType = VectorType::get({lanes}, form.elementType);
   SmallVector<Value> elements;
-  for (Value start : pictureRows)
-    for (unsigned vector = 0; vector < vectors; ++vector) {
+  for (Value start : block.pictureRows)
+    for (unsigned vector = 0; vector < block.vectors; ++vector) {
       Value at = emission.add(emission.add(start, offset), emission.getConstant(vector * lanes));
       elements.push_back(vector::LoadOp::create(builder, location, vectorType, copy, at));
     }
   SmallVector<Value> next;
-  for (const SmallVector<Value> &ofChannel : starts) {
+  for (const SmallVector<Value> &ofChannel : block.starts) {
     SmallVector<Value> shared;
     for (auto [input, start] : llvm::enumerate(ofChannel))
-      shared.push_back(start ? loadShared(input, start, tap) : Value());
+      shared.push_back(start ? loadShared(input, start, block.tap) : Value());
     for (Value values : elements)
       next.push_back(accumulateElement(values, shared, sums[next.size()]));
   }
@@ -358,11 +370,10 @@ SmallVector<TapColumn> WindowEmitter::getTapColumns() {
 }
 
 /// All taps, column by column: a vector of a column is loaded once, for all rows of the block that it belongs to.
-SmallVector<Value> WindowEmitter::reduceUnrolled(Value picture, ArrayRef<SmallVector<Value>> starts, unsigned vectors,
-                                                 SmallVector<Value> sums) {
+SmallVector<Value> WindowEmitter::reduceUnrolled(SmallVector<Value> sums) {
   auto vectorType = VectorType::get({lanes}, form.elementType);
   for (const TapColumn &column : getTapColumns()) {
-    Value start = picture;
+    Value start = block.pictureRows.front();
     for (auto [dim, stride] : llvm::enumerate(tiles.strides))
       start =
           emission.add(start, emission.multiply(emission.getConstant(column.distances[dim]), emission.getSize(stride)));
@@ -370,28 +381,28 @@ SmallVector<Value> WindowEmitter::reduceUnrolled(Value picture, ArrayRef<SmallVe
     Value run = emission.multiply(emission.getConstant(distance % form.pixelStride), emission.getSize(tiles.run));
     start = emission.add(start, emission.add(run, emission.getConstant(distance / form.pixelStride)));
     // Of each channel, then tap.
-    SmallVector<SmallVector<SmallVector<Value>>> shared(starts.size());
-    for (auto [ofChannel, channelStarts] : llvm::zip_equal(shared, starts))
+    SmallVector<SmallVector<SmallVector<Value>>> shared(block.starts.size());
+    for (auto [ofChannel, channelStarts] : llvm::zip_equal(shared, block.starts))
       for (const auto &[row, digits] : column.taps) {
         SmallVector<Value> &operands = ofChannel.emplace_back();
         last = std::max(last, row);
         for (auto [input, first] : llvm::enumerate(channelStarts))
           operands.push_back(first ? loadShared(input, first, digits) : Value());
       }
-    last += (tiling.getRows() - 1) * form.rowStride;
+    last += (block.rows - 1) * form.rowStride;
     for (int64_t at = 0; at <= last; ++at)
-      for (unsigned vector = 0; vector < vectors; ++vector) {
+      for (unsigned vector = 0; vector < block.vectors; ++vector) {
         Value place = emission.multiply(emission.getConstant(at), emission.getSize(tiles.strides[*form.rowDim]));
         place = emission.add(emission.add(start, place), emission.getConstant(vector * lanes));
         Value values;
         for (auto [number, tap] : llvm::enumerate(column.taps)) {
           int64_t distanceOfRow = at - tap.first, row = distanceOfRow / form.rowStride;
-          if (distanceOfRow < 0 || distanceOfRow % form.rowStride != 0 || row >= tiling.getRows())
+          if (distanceOfRow < 0 || distanceOfRow % form.rowStride != 0 || row >= block.rows)
             continue;
           if (!values)
             values = vector::LoadOp::create(builder, location, vectorType, copy, place);
           for (auto [channel, ofChannel] : llvm::enumerate(shared)) {
-            Value &sum = sums[(channel * tiling.getRows() + row) * vectors + vector];
+            Value &sum = sums[(channel * block.rows + row) * block.vectors + vector];
             sum = accumulateElement(values, ofChannel[number], sum);
           }
         }
@@ -414,5 +425,7 @@ Value freestone::codegen::accumulateWindow(Emission &emission, BodyVectorizer &b
 }
 
 void freestone::codegen::emitWindow(tile::ProgramOp program, Emission &emission) {
-  WindowEmitter(emission, *tile::WindowForm::get(program), program.getTiling<tile::WindowTilingAttr>()).emit();
+  tile::WindowForm form = *tile::WindowForm::get(program);
+  tile::WindowTiles tiles = tile::WindowTiles::get(form, program.getTiling<tile::WindowTilingAttr>());
+  WindowEmitter(emission, std::move(form), std::move(tiles)).emit();
 }
