@@ -84,6 +84,8 @@ LogicalResult Reader::readRows(BlocksAttr rows) {
 /// Rows are kept for the innermost dealt axis, that of columns; columns for that of rows as well.
 LogicalResult Reader::readKept(PackedAttr node, int64_t axes, int64_t &elements) {
   elements = node.getMost();
+  if (node.getApart())
+    return refuse("pictures that are copied apart are those of weight gradients");
   if (node.getCompute() != 0 || (node.getKept() && (node.getKept() != axes || !elements)))
     return refuse("operand " + Twine(node.getInput()) + " of compute 0 is kept for " + Twine(axes) +
                   " dealt axes, up to a number of elements");
@@ -173,6 +175,8 @@ LogicalResult Reader::read() {
   tree.multiply = take<MultiplyAttr>();
   if (!tree.multiply || tree.multiply.getCompute() != 0 || tree.multiply.getColumns() != ContractionAxis::columns)
     return refuse("compute 0 is multiplied panel by panel, with vectors along columns");
+  if (tree.multiply.getSkipTaps())
+    return refuse("taps that are skipped are those of a convolution");
   bool isOfStrip = tree.stripDepth && nodes.empty();
   if (isOfStrip)
     nodes = ofStrip.drop_front();

@@ -33,6 +33,7 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   int64_t width = tiling.getKernel().getWidth(), lanes = tiling.getKernel().getLanes();
   ConvolutionTiles tiles;
   tiles.tiling = tiling;
+  tiles.kernel = tiling.getKernel();
   WinogradAttr layout = form.getTransformed();
   if (tiling.getPictures() > 1)
     tiles.pictureLoops = form.getPictureLoops();

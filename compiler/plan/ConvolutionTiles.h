@@ -100,6 +100,7 @@ struct TransformedTiles {
 /// times blocks of pictures times panel blocks times row blocks times pixel blocks, row-major.
 struct ConvolutionTiles {
   ConvolutionTilingAttr tiling;
+  MicroKernelAttr kernel;
   /// Loops over pictures that go together; none where they go one by one, and all outer loops are others.
   llvm::SmallVector<unsigned> pictureLoops, otherLoops;
   sym::Expr pictures, pictureBlocks, pictureStep;

@@ -20,14 +20,15 @@ static ArrayAttr getRoot(TreeNodes &nodes, bool hasOuter, BlocksAttr dealt) {
 
 ArrayAttr tile::getTree(const ConvolutionForm &form, const ConvolutionTiles &tiles, size_t computes) {
   using Axis = ConvolutionAxis;
-  MicroKernelAttr kernel = tiles.tiling.getKernel();
+  MicroKernelAttr kernel = tiles.kernel;
   TreeNodes nodes(kernel.getContext());
   BlocksAttr panels = nodes.divide(
       Axis::columns, nodes.constant(kernel.getWidth()),
-      {nodes.multiply(/*compute=*/0, Axis::columns),
+      {nodes.multiply(/*compute=*/0, Axis::columns, /*wordSteps=*/1, tiles.tiling.getSkipTaps()),
        nodes.evaluate(getLater(computes), Axis::pixels, Axis::columns, tiles.tiling.getPrefetchChannels())});
-  BlocksAttr channels = nodes.divide(Axis::channels, nodes.constant(tiles.tiling.getChannels()),
-                                     {nodes.pack(/*compute=*/0, form.picture), panels});
+  PackedAttr picture = nodes.pack(/*compute=*/0, form.picture, /*kept=*/0, /*most=*/0, /*whole=*/false,
+                                  tiles.pictureStride ? tiles.tiling.getInPlace() : 0);
+  BlocksAttr channels = nodes.divide(Axis::channels, nodes.constant(tiles.tiling.getChannels()), {picture, panels});
   BlocksAttr dealt = nodes.deal(Axis::pixels, tiles.pixelStep, {channels});
   dealt = nodes.deal(Axis::columns, tiles.columnStep, {nodes.deal(Axis::rows, tiles.rowStep, {dealt})});
   if (!tiles.pictureLoops.empty())
@@ -41,7 +42,9 @@ ArrayAttr tile::getTree(const WeightGradientForm &form, const WeightGradientTile
   auto forPanels = [&](ArrayRef<Attribute> body) { return nodes.divide(Axis::panels, nodes.constant(1), body); };
   BlocksAttr products =
       forPanels({nodes.pack(/*compute=*/0, form.gradient), nodes.multiply(/*compute=*/0, Axis::panels)});
-  BlocksAttr rows = nodes.divide(Axis::rows, tiles.rowStep, {nodes.pack(/*compute=*/0, form.picture), products});
+  PackedAttr picture = nodes.pack(/*compute=*/0, form.picture, /*kept=*/0, /*most=*/0, /*whole=*/false,
+                                  /*inPlace=*/0, tiles.tiling.getApart());
+  BlocksAttr rows = nodes.divide(Axis::rows, tiles.rowStep, {picture, products});
   BlocksAttr sums = nodes.divide(Axis::images, tiles.imageStep, {rows});
   BlocksAttr results = forPanels({nodes.evaluate(getLater(computes), Axis::panels, Axis::channels)});
   BlocksAttr dealt = nodes.deal(Axis::panels, tiles.panelStep, {sums, results});

@@ -28,11 +28,11 @@ public:
     return VectorsAttr::get(builder.getContext(), axis, lanes, together, body(nodes), ends);
   }
   PackedAttr pack(int64_t compute, int64_t input, int64_t kept = 0, int64_t most = 0, bool whole = false,
-                  int64_t inPlace = 0) {
-    return PackedAttr::get(builder.getContext(), compute, input, kept, most, whole, inPlace);
+                  int64_t inPlace = 0, bool apart = false) {
+    return PackedAttr::get(builder.getContext(), compute, input, kept, most, whole, inPlace, apart);
   }
-  MultiplyAttr multiply(int64_t compute, unsigned columns, int64_t wordSteps = 1) {
-    return MultiplyAttr::get(builder.getContext(), compute, columns, wordSteps);
+  MultiplyAttr multiply(int64_t compute, unsigned columns, int64_t wordSteps = 1, bool skipTaps = false) {
+    return MultiplyAttr::get(builder.getContext(), compute, columns, wordSteps, skipTaps);
   }
   EvaluateAttr evaluate(llvm::ArrayRef<int64_t> computes, unsigned lanes, unsigned along, int64_t ahead = 0) {
     return EvaluateAttr::get(builder.getContext(), computes, lanes, along, ahead);

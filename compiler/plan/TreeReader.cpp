@@ -105,14 +105,18 @@ LogicalResult TreeReader::readBody(ArrayAttr body, Leaf &above, bool mayDeal) {
       return isFirst ? success() : refuse("compute " + Twine(number) + " does not exist or is computed twice");
     };
     if (auto multiply = dyn_cast<MultiplyAttr>(node)) {
+      if (multiply.getSkipTaps())
+        return refuse("taps that are skipped are those of a convolution");
       if (failed(add(multiply.getCompute())))
         return failure();
     } else if (auto evaluate = dyn_cast<EvaluateAttr>(node)) {
       for (int64_t number : evaluate.getComputes())
         if (failed(add(number)))
           return failure();
-    } else if (auto packed = dyn_cast<PackedAttr>(node); !packed || packed.getInPlace()) {
-      return refuse(packed ? "columns in place are those of a single contraction" : "a tree has no such nodes");
+    } else if (auto packed = dyn_cast<PackedAttr>(node); !packed || packed.getInPlace() || packed.getApart()) {
+      return refuse(packed
+                        ? "operands in place are those of a single contraction, and of pictures that are copied apart"
+                        : "a tree has no such nodes");
     }
     leaves.push_back(above);
   }

@@ -96,6 +96,7 @@ WeightGradientTiles WeightGradientTiles::get(WeightGradientForm &form, WeightGra
   int64_t rowStride = form.row ? form.row->stride : 1, rowDilation = form.row ? form.row->dilation : 1;
   WeightGradientTiles tiles;
   tiles.tiling = tiling;
+  tiles.kernel = tiling.getKernel();
   tiles.channelBlocks = one;
   tiles.channelStep = tiles.pixelPitch = channels;
   if (tiling.getOutputs()) {

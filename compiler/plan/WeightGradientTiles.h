@@ -28,6 +28,7 @@ struct WeightGradientTiles {
   static constexpr int64_t channelPitch = 304, mostApart = 288;
 
   WeightGradientTilingAttr tiling;
+  MicroKernelAttr kernel;
   /// Of input channels: one block of all, unless sums are transformed, or channels apart and more than those out.
   sym::Expr channelBlocks, channelStep;
   /// Of images, and of output positions.

@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/plan/ContractionTree.h"
+#include "compiler/plan/TreeNodes.h"
 #include "compiler/tile/TileContraction.h"
 
 using namespace mlir;
@@ -51,7 +52,7 @@ static TreeTilingAttr getSplitTiling(ContractionForm &form, const DotProductFact
   MLIRContext *context = form.compute.getContext();
   auto kernel = DotProductKernelAttr::get(context, DotProductUnit::tiles, groups, factors.parts);
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
-  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, /*wordSteps=*/1);
+  tree.multiply = TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns);
   tree.mostRows = rows;
   tree.panels = rows / unit;
   tree.depth = depth;

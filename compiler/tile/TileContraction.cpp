@@ -3,6 +3,7 @@
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/plan/DotProductLayout.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/TreeNodes.h"
 #include "compiler/tile/ContractionVariants.h"
 #include <set>
 
@@ -198,7 +199,7 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   tree.streamedRows = allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0;
   tree.stripPanels = strips.panels;
   tree.stripDepth = strips.depth;
-  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, wordSteps);
+  tree.multiply = TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns, wordSteps);
   auto getTiling = [&](const ContractionChoice &choice) -> Attribute {
     if (choice.isInner)
       return inner->getTiling(form, device);
@@ -261,7 +262,7 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescript
   MLIRContext *context = form.compute.getContext();
   auto kernel = DotProductKernelAttr::get(context, usedUnit, groups, factors.parts);
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
-  tree.multiply = MultiplyAttr::get(context, /*compute=*/0, ContractionAxis::columns, /*wordSteps=*/1);
+  tree.multiply = TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns);
   tree.mostRows = rows;
   tree.panels = 8;
   tree.depth = depth;

@@ -10,45 +10,54 @@
 using namespace mlir;
 using namespace freestone;
 
-/// `freestone inspect --tiles` shows the trees of convolutions and windows; gradients of weights are in training steps.
-TEST(FormTreesTest, WeightGradientSumsOverPartsThenEvaluates) {
+/// The tree of a gradient of [64, 8] filters of so many taps; `freestone inspect --tiles` shows the trees of
+/// convolutions and windows, gradients of weights are in training steps.
+static std::string getTreeOfGradient(int64_t taps, llvm::StringRef numbers) {
   MLIRContext context;
   context.loadDialect<sym::SymDialect, graph::GraphDialect, tile::TileDialect, arith::ArithDialect>();
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+  std::string source = llvm::formatv(R"(
 tile.program @p symbols [](%x: !graph.tensor<[8, 4, 14, 14], f32>, %g: !graph.tensor<[4, 64, 14, 14], f32>)
-    -> (!graph.tensor<[8, 64, 3, 3], f32>) {
-  %0 = tile.compute [8, 64, 3, 3, 4, 14, 14] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]
-      ins(%x : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 + d5 - 1, d3 + d6 - 1)>,
+    -> (!graph.tensor<[8, 64, {0}, {0}], f32>) {{
+  %0 = tile.compute [8, 64, {0}, {0}, 4, 14, 14] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]
+      ins(%x : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 + d5 - {1}, d3 + d6 - {1})>,
           %g : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d1, d5, d6)>)
-      fill [0.0 : f32, unit] init [0.0 : f32] {
+      fill [0.0 : f32, unit] init [0.0 : f32] {{
   ^bb0(%a: f32, %b: f32, %sum: f32):
     %p = arith.mulf %a, %b : f32
     %s = arith.addf %sum, %p : f32
     tile.yield %s : f32
-  } : (!graph.tensor<[8, 4, 14, 14], f32>, !graph.tensor<[4, 64, 14, 14], f32>) -> !graph.tensor<[8, 64, 3, 3], f32>
-  tile.return %0 : !graph.tensor<[8, 64, 3, 3], f32>
+  } : (!graph.tensor<[8, 4, 14, 14], f32>, !graph.tensor<[4, 64, 14, 14], f32>) -> !graph.tensor<[8, 64, {0}, {0}], f32>
+  tile.return %0 : !graph.tensor<[8, 64, {0}, {0}], f32>
 })",
-                                                             &context);
-  ASSERT_TRUE(module);
+                                     taps, taps / 2);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source, &context);
+  std::string kernel = "#tile.weight_gradient<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, ";
+  auto tiling = dyn_cast_or_null<tile::WeightGradientTilingAttr>(parseAttribute(kernel + numbers.str(), &context));
+  if (!module || !tiling)
+    return "";
   tile::ProgramOp program = *module->getOps<tile::ProgramOp>().begin();
-  auto tiling = dyn_cast_or_null<tile::WeightGradientTilingAttr>(
-      parseAttribute("#tile.weight_gradient<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, places = 98, "
-                     "plane = 65536, sums = 1, least_tiles = 1>",
-                     &context));
-  ASSERT_TRUE(tiling);
   tile::WeightGradientForm form = *tile::WeightGradientForm::get(program.getComputes().front());
-  ArrayAttr tree = tile::getTree(form, tile::WeightGradientTiles::get(form, tiling), /*computes=*/1);
   std::string text;
-  llvm::raw_string_ostream(text) << tree;
+  llvm::raw_string_ostream(text) << tile::getTree(form, tile::WeightGradientTiles::get(form, tiling), /*computes=*/1);
+  return text;
+}
+
+TEST(FormTreesTest, WeightGradientSumsOverPartsThenEvaluates) {
   // Seven of 14 rows have 98 positions.
-  EXPECT_EQ(text, "[#tile.blocks<axis = 1, step = 8, dealt = true, body = ["
-                  "#tile.blocks<axis = 2, step = 1, dealt = true, body = ["
-                  "#tile.blocks<axis = 3, step = 1, dealt = false, body = ["
-                  "#tile.blocks<axis = 4, step = 7, dealt = false, body = [#tile.packed<compute = 0, input = 0>, "
-                  "#tile.blocks<axis = 2, step = 1, dealt = false, body = [#tile.packed<compute = 0, input = 1>, "
-                  "#tile.multiply<compute = 0, columns = 2>]>]>]>, "
-                  "#tile.blocks<axis = 2, step = 1, dealt = false, body = [#tile.evaluate<lanes = 2, along = 1>]>"
-                  "]>]>]");
+  EXPECT_EQ(getTreeOfGradient(3, "places = 98, plane = 65536, sums = 1, least_tiles = 1>"),
+            "[#tile.blocks<axis = 1, step = 8, dealt = true, body = ["
+            "#tile.blocks<axis = 2, step = 1, dealt = true, body = ["
+            "#tile.blocks<axis = 3, step = 1, dealt = false, body = ["
+            "#tile.blocks<axis = 4, step = 7, dealt = false, body = [#tile.packed<compute = 0, input = 0>, "
+            "#tile.blocks<axis = 2, step = 1, dealt = false, body = [#tile.packed<compute = 0, input = 1>, "
+            "#tile.multiply<compute = 0, columns = 2>]>]>]>, "
+            "#tile.blocks<axis = 2, step = 1, dealt = false, body = [#tile.evaluate<lanes = 2, along = 1>]>"
+            "]>]>]");
+}
+
+TEST(FormTreesTest, WeightGradientOfSingleTapsMayCopyChannelsApart) {
+  std::string text = getTreeOfGradient(1, "places = 196, plane = 65536, sums = 1, least_tiles = 1, apart = true>");
+  EXPECT_TRUE(llvm::StringRef(text).contains("#tile.packed<compute = 0, input = 0, apart = true>")) << text;
 }
 
 /// Blocks of rows and columns of a transposition, and squares of them; vectors along rows where results are

@@ -17,6 +17,8 @@
 // RUN: sed -e 's/lanes = 2, along = 1/lanes = 1, along = 2/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=VECTORS
 // RUN: sed -e 's/lanes = 16, together = 2/lanes = 8, together = 2/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: sed -e 's/axis = 1, step = 1,/axis = 1, step = 2,/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=BEHIND
+// RUN: sed -e 's/columns = 2>/columns = 2, skip_taps = true>/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=TAPS
+// RUN: sed -e 's/input = 0>/input = 0, apart = true>/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: sed -e 's/lanes = 16, together = 2/lanes = 16, together = 1/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=SINGLE
 
 // ROWS: can't be computed by its tree of tiles: rows are dealt in a share of steps of the micro-kernel's 14
@@ -33,6 +35,8 @@
 // VECTORS: can't be computed by its tree of tiles: sums are evaluated with lanes along columns, row by row
 // LANES: can't be computed by its tree of tiles: sums are evaluated in vectors of 16 columns, as many at a time as divide the 2 of a panel
 // BEHIND: can't be computed by its tree of tiles: behind its product, a panel has what is evaluated, in vectors of each row, and nothing else
+// TAPS: can't be computed by its tree of tiles: taps that are skipped are those of a convolution
+// APART: can't be computed by its tree of tiles: pictures that are copied apart are those of weight gradients
 
 !x = !graph.tensor<[s0, s2], f32>
 !w = !graph.tensor<[s2, s1], f32>

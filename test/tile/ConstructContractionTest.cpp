@@ -4,6 +4,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/plan/ContractionTiles.h"
+#include "compiler/plan/TreeNodes.h"
 #include "compiler/tile/ContractionVariants.h"
 #include "compiler/tile/TileContraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -102,7 +103,7 @@ public:
     tree.columns = 1;
     tree.keptRows = shares.keptRows;
     tree.keptColumns = shares.keptColumns;
-    tree.multiply = MultiplyAttr::get(&context, /*compute=*/0, ContractionAxis::columns, /*word_steps=*/1);
+    tree.multiply = TreeNodes(&context).multiply(/*compute=*/0, ContractionAxis::columns);
     // What is built is read again as it was.
     tree = *ContractionTree::get(tree.build());
     EXPECT_EQ(ContractionShares::get(tree), shares);

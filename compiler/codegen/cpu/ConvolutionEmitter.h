@@ -12,7 +12,7 @@ namespace freestone::codegen {
 /// skipped taps, transformed filters, results.
 class ConvolutionEmitter : TreeWalker {
 public:
-  ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form, tile::ConvolutionTilingAttr tiling);
+  ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form, tile::ConvolutionTiles tiles);
   void emit();
 
 private:
@@ -112,6 +112,8 @@ private:
   /// Ranges of the current tile, and the first column of the current panel.
   AxisRange columns, rows, pixels;
   mlir::Value column;
+  /// The channels ahead of which operands are prefetched.
+  int64_t ahead;
   /// Pictures of the current tile, and the current one among them; null where they go one by one.
   AxisRange pictures;
   mlir::Value picture, begins;

@@ -22,7 +22,8 @@ namespace {
 /// channels.
 class ChannelVectorEmitter : TreeWalker {
 public:
-  ChannelVectorEmitter(Emission &emission, tile::WindowForm form, tile::WindowTilingAttr tiling);
+  /// Boxes have `most` positions at most.
+  ChannelVectorEmitter(Emission &emission, tile::WindowForm form, int64_t lanes, int64_t most);
   void emit();
 
 private:
@@ -84,9 +85,9 @@ private:
 
 } // namespace
 
-ChannelVectorEmitter::ChannelVectorEmitter(Emission &emission, tile::WindowForm window, tile::WindowTilingAttr tiling)
+ChannelVectorEmitter::ChannelVectorEmitter(Emission &emission, tile::WindowForm window, int64_t lanes, int64_t most)
     : TreeWalker(emission, ranges), form(std::move(window)), compute(form.compute),
-      vectors(*tile::ChannelVectors::get(form)), lanes(tiling.getLanes()), most(tiling.getChannelVectors()),
+      vectors(*tile::ChannelVectors::get(form)), lanes(lanes), most(most),
       vectorType(VectorType::get({lanes}, form.elementType)), channelSymbol(emission.getPositionSymbol("channel")),
       resultSymbol(emission.getPositionSymbol("result")),
       loops(compute.getNumLoops(), Expr::constant(builder.getContext(), 0)),
@@ -430,5 +431,6 @@ void ChannelVectorEmitter::storeResults(Value first) {
 }
 
 void freestone::codegen::emitChannelVectors(tile::ProgramOp program, Emission &emission) {
-  ChannelVectorEmitter(emission, *tile::WindowForm::get(program), program.getTiling<tile::WindowTilingAttr>()).emit();
+  auto tiling = program.getTiling<tile::WindowTilingAttr>();
+  ChannelVectorEmitter(emission, *tile::WindowForm::get(program), tiling.getLanes(), tiling.getChannelVectors()).emit();
 }

@@ -14,9 +14,9 @@ using sym::Expr;
 using tile::ConvolutionAxis;
 
 ConvolutionEmitter::ConvolutionEmitter(Emission &emission, tile::ConvolutionForm convolution,
-                                       tile::ConvolutionTilingAttr tiling)
+                                       tile::ConvolutionTiles geometry)
     : TreeWalker(emission, ranges), form(std::move(convolution)), contraction(form.contraction),
-      tiles(tile::ConvolutionTiles::get(form, tiling)), kernelShape(tiling.getKernel()), width(kernelShape.getWidth()),
+      tiles(std::move(geometry)), kernelShape(tiles.kernel), width(kernelShape.getWidth()),
       lanes(kernelShape.getLanes()), columnSymbol(emission.getPositionSymbol("column")),
       rowSymbol(emission.getPositionSymbol("row")), pixelSymbol(emission.getPositionSymbol("pixel")),
       channelSymbol(emission.getPositionSymbol("channel")),
@@ -35,6 +35,7 @@ ConvolutionEmitter::ConvolutionEmitter(Emission &emission, tile::ConvolutionForm
 }
 
 void ConvolutionEmitter::emit() {
+  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
   kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::window,
                          contraction.elementType, kernelShape);
   // The same sizes as in the plan's `scratch`.
@@ -54,22 +55,21 @@ void ConvolutionEmitter::emit() {
   }
   if (!tiles.pictureLoops.empty())
     begins = emission.takeScratch(builder.getI64Type(), tiles.begins);
-  if (tiles.tiling.getSkipTaps()) {
+  if (find<tile::MultiplyAttr>(tree).getSkipTaps()) {
     tapAxes = form.getTapAxes();
     listedKernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::listed,
                                  contraction.elementType, kernelShape);
     listedSteps = emission.takeScratch(builder.getI64Type(), tiles.listedSteps);
     clearList();
   }
-  if (tiles.pictureStride)
+  if (int64_t most = find<tile::PackedAttr>(tree).getInPlace())
     isInPlace = compare(arith::CmpIPredicate::sle, emission.getSize(tiles.pictureStride * tiles.channelStep),
-                        emission.getConstant(tiles.tiling.getInPlace()));
+                        emission.getConstant(most));
   if (isInPlace && begins)
     isInPlace = conjoin(isInPlace, isAlone());
   emitOffsets();
   axes.ranges[ConvolutionAxis::channels] = {emission.getConstant(0),
                                             emission.getSize(contraction.getExtent(contraction.k.front()))};
-  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
   SmallVector<DealtAxis> blocks = {{tiles.columnBlocks, tiles.columnStep, contraction.getExtent(contraction.m)},
                                    {tiles.rowBlocks, tiles.rowStep, form.getRows()},
                                    {tiles.pixelBlocks, tiles.pixelStep, form.getPixels()}};
@@ -158,7 +158,8 @@ void ConvolutionEmitter::emitMultiply(tile::MultiplyAttr) {
     emitPanel(column, axes.ranges[ConvolutionAxis::channels]);
 }
 
-void ConvolutionEmitter::emitEvaluate(tile::EvaluateAttr) {
+void ConvolutionEmitter::emitEvaluate(tile::EvaluateAttr node) {
+  ahead = node.getAhead();
   Value next = emission.add(axes.ranges[ConvolutionAxis::channels].block, emission.getConstant(1));
   emitIf(compare(arith::CmpIPredicate::eq, next, emission.getSize(tiles.channelBlocks)), [&] {
     if (tiles.transformed)
@@ -300,6 +301,7 @@ void ConvolutionEmitter::emitPanel(Value column, const AxisRange &channels) {
 }
 
 void freestone::codegen::emitConvolution(tile::ProgramOp program, Emission &emission) {
-  ConvolutionEmitter(emission, *tile::ConvolutionForm::get(program), program.getTiling<tile::ConvolutionTilingAttr>())
-      .emit();
+  tile::ConvolutionForm form = *tile::ConvolutionForm::get(program);
+  tile::ConvolutionTiles tiles = tile::ConvolutionTiles::get(form, program.getTiling<tile::ConvolutionTilingAttr>());
+  ConvolutionEmitter(emission, std::move(form), std::move(tiles)).emit();
 }

@@ -112,8 +112,8 @@ void ConvolutionEmitter::storeWholeSquare(ArrayRef<Value> values, const SquarePl
   Value last = emission.subtract(emission.add(columns.first, columns.count), emission.getConstant(1));
   for (auto [lane, value] : llvm::enumerate(values)) {
     Value channel = emission.add(place.channel, emission.getConstant(lane));
-    Value ahead = emission.add(channel, emission.getConstant(tiles.tiling.getPrefetchChannels()));
-    storePixels(value, {channel, place.row, place.pixel}, Value(), emission.minimum(ahead, last));
+    Value next = emission.add(channel, emission.getConstant(ahead));
+    storePixels(value, {channel, place.row, place.pixel}, Value(), emission.minimum(next, last));
   }
 }
 

@@ -16,13 +16,12 @@ using sym::Expr;
 using tile::WeightGradientAxis;
 
 WeightGradientEmitter::WeightGradientEmitter(Emission &emission, tile::WeightGradientForm gradient,
-                                             tile::WeightGradientTilingAttr tiling)
-    : TreeWalker(emission, ranges), form(std::move(gradient)), tiles(tile::WeightGradientTiles::get(form, tiling)),
-      kernelShape(tiling.getKernel()), width(kernelShape.getWidth()), lanes(kernelShape.getLanes()),
-      imageSymbol(emission.getPositionSymbol("image")), depthSymbol(emission.getPositionSymbol("depth")),
-      rowSymbol(emission.getPositionSymbol("row")), columnSymbol(emission.getPositionSymbol("column")),
-      channelSymbol(emission.getPositionSymbol("channel")), rowTapSymbol(emission.getPositionSymbol("rowTap")),
-      pixelTapSymbol(emission.getPositionSymbol("pixelTap")),
+                                             tile::WeightGradientTiles geometry)
+    : TreeWalker(emission, ranges), form(std::move(gradient)), tiles(std::move(geometry)), kernelShape(tiles.kernel),
+      width(kernelShape.getWidth()), lanes(kernelShape.getLanes()), imageSymbol(emission.getPositionSymbol("image")),
+      depthSymbol(emission.getPositionSymbol("depth")), rowSymbol(emission.getPositionSymbol("row")),
+      columnSymbol(emission.getPositionSymbol("column")), channelSymbol(emission.getPositionSymbol("channel")),
+      rowTapSymbol(emission.getPositionSymbol("rowTap")), pixelTapSymbol(emission.getPositionSymbol("pixelTap")),
       loops(form.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)),
       ranges(SmallVector<AxisRange>(WeightGradientAxis::rows + 1)) {
   vectorType = VectorType::get({lanes}, form.elementType);
@@ -46,7 +45,9 @@ WeightGradientEmitter::WeightGradientEmitter(Emission &emission, tile::WeightGra
 
 void WeightGradientEmitter::emit() {
   auto module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  kernel = declareKernel(module, getKernelKind(tiles.tiling), form.elementType, kernelShape);
+  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
+  areApart = find<tile::PackedAttr>(tree).getApart();
+  kernel = declareKernel(module, getGradientKernel(areApart), form.elementType, kernelShape);
   // The same sizes as in the plan's `scratch`.
   planes = emission.takeScratch(form.elementType, tiles.planes);
   offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
@@ -68,7 +69,6 @@ void WeightGradientEmitter::emit() {
   Value zero = emission.getConstant(0);
   axes.ranges[WeightGradientAxis::images] = {zero, emission.getSize(form.getSlices())};
   axes.ranges[WeightGradientAxis::rows] = {zero, emission.getSize(form.getRows())};
-  ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
   SmallVector<Expr> points = llvm::map_to_vector(form.outer, [&](unsigned loop) { return form.getExtent(loop); });
   walkTiles(tree, points, outer,
             {{tiles.channelBlocks, tiles.channelStep, form.getExtent(form.channel)},
@@ -86,7 +86,7 @@ void WeightGradientEmitter::emitOffsets() {
       Value pixel = emission.add(emission.multiply(row, rowStep),
                                  emission.multiply(place, emission.getConstant(form.pixel.stride)));
       Value at = emission.add(emission.multiply(row, places), place);
-      Value offset = tiles.tiling.getApart() ? at : emission.multiply(pixel, pixelPitch);
+      Value offset = areApart ? at : emission.multiply(pixel, pixelPitch);
       memref::StoreOp::create(builder, location, toWord(offset), offsets, ValueRange{at});
     });
   });
@@ -153,7 +153,7 @@ void WeightGradientEmitter::emitEvaluate(tile::EvaluateAttr) {
 void WeightGradientEmitter::copyPart(const Part &part) {
   if (tiles.transformed)
     return transformPicture(part);
-  if (tiles.tiling.getApart())
+  if (areApart)
     return copyChannels(part);
   Value rows = emission.getConstant(1);
   if (form.row) {
@@ -323,7 +323,8 @@ void WeightGradientEmitter::emitSums() {
 }
 
 void codegen::emitWeightGradient(tile::ProgramOp program, Emission &emission) {
-  WeightGradientEmitter(emission, *tile::WeightGradientForm::get(program.getComputes().front()),
-                        program.getTiling<tile::WeightGradientTilingAttr>())
-      .emit();
+  tile::WeightGradientForm form = *tile::WeightGradientForm::get(program.getComputes().front());
+  tile::WeightGradientTiles tiles =
+      tile::WeightGradientTiles::get(form, program.getTiling<tile::WeightGradientTilingAttr>());
+  WeightGradientEmitter(emission, std::move(form), std::move(tiles)).emit();
 }

@@ -78,9 +78,7 @@ inline constexpr int64_t prefetchingBlocks = 4;
 inline KernelKind getKernelKind(int64_t wordSteps) {
   return wordSteps > 1 ? KernelKind::pairs : KernelKind::contract;
 }
-inline KernelKind getKernelKind(tile::WeightGradientTilingAttr tiling) {
-  return tiling.getApart() ? KernelKind::apart : KernelKind::window;
-}
+inline KernelKind getGradientKernel(bool areApart) { return areApart ? KernelKind::apart : KernelKind::window; }
 /// The height of blocks, a multiple of `unit` and at most `most`, that divides rows (both `index`) most evenly.
 mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t most, int64_t unit = 1);
 std::string getKernelName(KernelKind kind, mlir::Type elementType, tile::MicroKernelAttr shape);

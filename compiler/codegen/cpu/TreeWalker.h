@@ -63,6 +63,15 @@ protected:
     forBlocks(blocks, [&] { walk(blocks.getBody().getValue()); });
   }
 
+  /// The first such node of a tree.
+  template <typename Node> static Node find(mlir::ArrayAttr tree) {
+    Node found;
+    tree.walk<mlir::WalkOrder::PreOrder>([&](Node node) {
+      found = node;
+      return mlir::WalkResult::interrupt();
+    });
+    return found;
+  }
   /// The first node within blocks and those within them, such as what is computed by loops that have it alone.
   static mlir::Attribute getLeaf(mlir::Attribute node);
   struct Division {

@@ -37,7 +37,7 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
       transforms.insert({layout.getOutputs(), tiling.getKernel()});
   }
   if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>()) {
-    addKernel(tiling.getKernel(), getKernelKind(tiling));
+    addKernel(tiling.getKernel(), getGradientKernel(tiling.getApart()));
     if (tiling.getOutputs())
       gradientTransforms.insert({tiling.getOutputs(), tiling.getKernel()});
   }

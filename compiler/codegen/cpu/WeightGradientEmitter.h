@@ -11,7 +11,7 @@ namespace freestone::codegen {
 /// pictures, transformed sums.
 class WeightGradientEmitter : TreeWalker {
 public:
-  WeightGradientEmitter(Emission &emission, tile::WeightGradientForm form, tile::WeightGradientTilingAttr tiling);
+  WeightGradientEmitter(Emission &emission, tile::WeightGradientForm form, tile::WeightGradientTiles tiles);
   void emit();
 
 private:
@@ -65,6 +65,8 @@ private:
   tile::WeightGradientForm form;
   tile::WeightGradientTiles tiles;
   tile::MicroKernelAttr kernelShape;
+  /// Whether the picture's channels are copied apart.
+  bool areApart;
   int64_t width, lanes;
   mlir::VectorType vectorType;
   /// Symbols of the loops that vary within a tile, at the first tap.

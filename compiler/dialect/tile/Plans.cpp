@@ -205,7 +205,7 @@ LogicalResult VectorsAttr::verify(EmitError emitError, int64_t axis, int64_t lan
 }
 
 LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input, int64_t kept, int64_t most,
-                                 bool whole, int64_t inPlace) {
+                                 bool whole, int64_t inPlace, bool) {
   if (most && !kept)
     return emitError() << "a copy of at most " << most << " elements is kept for no tiles";
   if (whole && !most)
@@ -216,7 +216,7 @@ LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t i
       succeeded(verifySize(emitError, "in_place", inPlace, 0)));
 }
 
-LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns, int64_t wordSteps) {
+LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns, int64_t wordSteps, bool) {
   if (wordSteps != 1 && wordSteps != 2)
     return emitError() << "a word has 1 or 2 steps of k, not " << wordSteps;
   return success(succeeded(verifySize(emitError, "compute", compute, 0)) &&

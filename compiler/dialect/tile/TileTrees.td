@@ -136,11 +136,16 @@ def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
     Of a single contraction, columns that stand within blocks of columns are packed panel by panel, right before these are
     multiplied; those that stand before them, all panels of the tiles that are together. Where there are at most `in_place`
     rows in all, too few to repay packing, whole panels of contiguous columns are read in place.
+
+    Of a convolution, a picture is read in place where the channels of a block lie within `in_place` elements of it. Of a
+    weight gradient, the channels of a picture that is copied `apart` are the rows of the micro-kernel; else its pixels
+    have all channels next to each other.
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$input, DefaultValuedParameter<"int64_t", "0">:$kept,
                         DefaultValuedParameter<"int64_t", "0">:$most,
                         DefaultValuedParameter<"bool", "false">:$whole,
-                        DefaultValuedParameter<"int64_t", "0">:$in_place);
+                        DefaultValuedParameter<"int64_t", "0">:$in_place,
+                        DefaultValuedParameter<"bool", "false">:$apart);
 }
 
 def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
@@ -150,9 +155,11 @@ def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
     reduced axis are added up, in the program's result where nothing evaluates them.
 
     With `word_steps = 2`, packed words have two steps of k each, for pair products of integers; a step of the micro-kernel
-    and of blocks is then a word.
+    and of blocks is then a word. With `skip_taps`, rows of a convolution's pixels leave out the steps of taps that read
+    the picture's border alone.
   }];
-  let parameters = (ins "int64_t":$compute, "int64_t":$columns, DefaultValuedParameter<"int64_t", "1">:$word_steps);
+  let parameters = (ins "int64_t":$compute, "int64_t":$columns, DefaultValuedParameter<"int64_t", "1">:$word_steps,
+                        DefaultValuedParameter<"bool", "false">:$skip_taps);
 }
 
 def Tile_EvaluateAttr : Tile_TreeNode<"Evaluate", "evaluate"> {
