@@ -1,8 +1,10 @@
 // The code of windows uses the plan's numbers: register blocks of channels, rows and vectors, tiles of pixels, and the
 // size of the copy.
 // RUN: freestone-opt %s --codegen-emit-programs | FileCheck %s
-// RUN: sed -e 's/channels = 2, rows = 2, vectors = 1/channels = 1, rows = 4, vectors = 2/; s/scratch = 9088/scratch = 9216/' %s \
+// RUN: sed -e 's/channels = 2, rows = 2, vectors = 1, lanes = 8/channels = 1, rows = 4, vectors = 2, lanes = 4/' %s \
 // RUN:   | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=BLOCK
+// RUN: sed -e 's/channels = 2, rows = 2, vectors = 1/channels = 1, rows = 4, vectors = 2/; s/scratch = 9088/scratch = 9216/' %s \
+// RUN:   | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=SHORT
 // RUN: sed -e 's/lanes = 8, pixels = 64/lanes = 16, pixels = 64/; s/scratch = 9088/scratch = 9216/' %s \
 // RUN:   | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=LANES
 // RUN: sed -e 's/copy = 4096/copy = 512/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=COPY
@@ -15,10 +17,15 @@
 // CHECK-COUNT-4: vector.fma {{.*}} : vector<8xf32>
 // CHECK-NEXT:    scf.yield
 // BLOCK-LABEL: func.func @group
-// BLOCK:         scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
-// BLOCK-COUNT-8: vector.load {{.*}} vector<8xf32>
-// BLOCK-COUNT-8: vector.fma {{.*}} : vector<8xf32>
+// BLOCK:         scf.for {{.*}} -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>)
+// BLOCK-COUNT-8: vector.load {{.*}} vector<4xf32>
+// BLOCK-COUNT-8: vector.fma {{.*}} : vector<4xf32>
 // BLOCK-NEXT:    scf.yield
+// No row has 16 pixels.
+// SHORT-LABEL: func.func @group
+// SHORT-NOT:     scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
+// SHORT:         scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>) {
+// SHORT-NOT:     scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
 // LANES-LABEL: func.func @group
 // LANES-NOT:     vector<8xf32>
 // LANES:         scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)

@@ -1,7 +1,6 @@
 #include "compiler/codegen/cpu/ContractionEmitter.h"
 
 #include "compiler/codegen/cpu/Epilogue.h"
-#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/plan/Variants.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -373,8 +372,8 @@ void ContractionEmitter::evaluate(tile::BlocksAttr rows) {
 /// Vectors of columns of a panel, without code for a rest that no panel has.
 void ContractionEmitter::emitVectors(tile::VectorsAttr node) {
   unsigned lanes = node.getLanes(), together = node.getTogether();
-  Expr extent = form.getExtent(form.n);
-  bool areWhole = sym::Bounds(sym::Interval::size()).isMultipleOf(extent, width);
+  Expr sizes[] = {form.getExtent(form.n), Expr::constant(builder.getContext(), width)};
+  bool areWhole = areMultiplesOf(sizes, width);
   evaluated.sums =
       emission.add(getSums(panel->piece, panel->place), emission.multiply(evaluated.row, emission.getConstant(width)));
   forVectors(
@@ -385,7 +384,7 @@ void ContractionEmitter::emitVectors(tile::VectorsAttr node) {
         evaluated.mask = mask;
         walk(node.getBody().getValue());
       },
-      extent);
+      sizes);
 }
 
 /// Several vectors are one longer one.

@@ -279,13 +279,15 @@ void RowEmitter::emitVectors(tile::VectorsAttr node) {
     Run run{node.getBody().getValue(), static_cast<unsigned>(node.getLanes()),
             std::max<unsigned>(1, llvm::divideCeil(node.getTogether(), rows.size()))};
     Value from = emission.getConstant(0), to = emission.getSize(pass->length);
+    SmallVector<Expr> sizes = {pass->length};
     if (grid.columns) {
+      sizes.push_back(*grid.columns);
       from = axes.ranges[tile::RowAxis::elements].first;
       to = emission.minimum(emission.add(from, emission.getSize(*grid.columns)), to);
     }
     // Vectors of segments begin at any column, where those of a row have the same columns modulo their lanes.
     unsigned lanes = segments.empty() ? run.lanes : 1;
-    auto emitAll = [&] { segments.empty() ? emitRun(run, from, to) : emitSegments(run, segments, from, to); };
+    auto emitAll = [&] { segments.empty() ? emitRun(run, from, to, sizes) : emitSegments(run, segments, from, to); };
     if (!canShareValues(lanes))
       return emitAll();
     // An empty range has no point to compute shared values at.
@@ -330,8 +332,8 @@ void RowEmitter::walkVectors(const Run &run, Value column, unsigned sideBySide, 
 /// follows on fewer columns than several vectors have, vectors without accumulators are half as many each time.
 /// Accumulators of vectors side by side are combined in order behind them: a row that is too short has none to combine.
 /// Blocks combine them behind the rest: they need not ask whether a row is long enough.
-void RowEmitter::emitRun(const Run &run, Value from, Value to) {
-  bool reduces = !pass->reductions.empty();
+void RowEmitter::emitRun(const Run &run, Value from, Value to, ArrayRef<Expr> sizes) {
+  bool reduces = !pass->reductions.empty(), hasRest = true;
   auto walkAt = [&](Value column, unsigned count, Value mask) { walkVectors(run, column, count, mask); };
   SmallVector<Value> further;
   if (run.sideBySide > 1 && reduces) {
@@ -354,11 +356,13 @@ void RowEmitter::emitRun(const Run &run, Value from, Value to) {
       emitIf(isBehind(end, from), [&] { carried = combine(emitSideBySide(), run.sideBySide); });
     }
     from = end;
+    hasRest = !areMultiplesOf(sizes, elements);
   }
   SmallVector<unsigned> counts;
   for (unsigned count = reduces ? 1 : run.sideBySide; count > 0; count /= 2)
     counts.push_back(count);
-  forVectors(from, to, run.lanes, counts, walkAt);
+  if (hasRest)
+    forVectors(from, to, run.lanes, counts, walkAt, sizes);
   if (further.empty())
     return;
   llvm::append_range(carried, further);

@@ -223,7 +223,8 @@ void WindowEmitter::emitVectors(tile::VectorsAttr node) {
     block.mask = mask;
     walk(node.getBody().getValue());
   };
-  forVectors(emission.getConstant(0), pixels.count, node.getLanes(), counts, walkBody);
+  forVectors(emission.getConstant(0), pixels.count, node.getLanes(), counts, walkBody,
+             {form.getPixels(), tiles.pixelStep});
 }
 
 /// The windows, within blocks of their taps, or what follows on their sums.

@@ -91,7 +91,7 @@ private:
   void forElements(tile::BlocksAttr node);
   void emitVectors(tile::VectorsAttr node) override;
   void emitSegments(const Run &run, llvm::ArrayRef<sym::Expr> segments, mlir::Value from, mlir::Value to);
-  void emitRun(const Run &run, mlir::Value from, mlir::Value to);
+  void emitRun(const Run &run, mlir::Value from, mlir::Value to, llvm::ArrayRef<sym::Expr> sizes = {});
   void walkVectors(const Run &run, mlir::Value column, unsigned sideBySide, mlir::Value mask);
   llvm::SmallVector<mlir::Value> getStart();
   llvm::SmallVector<mlir::Value> combine(llvm::ArrayRef<mlir::Value> accumulators, unsigned sideBySide);

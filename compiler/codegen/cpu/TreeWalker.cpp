@@ -108,6 +108,12 @@ Value TreeWalker::getWholeEnd(Value from, Value to, unsigned elements) {
   return emission.add(from, emission.multiply(emission.divide(emission.subtract(to, from), size), size));
 }
 
+bool TreeWalker::areMultiplesOf(ArrayRef<sym::Expr> sizes, int64_t positions) {
+  sym::Bounds bounds(sym::Interval::size());
+  auto isMultiple = [&](sym::Expr size) { return bounds.isMultipleOf(size, positions); };
+  return positions == 1 || (!sizes.empty() && llvm::all_of(sizes, isMultiple));
+}
+
 /// That of constants.
 static std::optional<int64_t> getDistance(Value from, Value to) {
   std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
@@ -115,28 +121,26 @@ static std::optional<int64_t> getDistance(Value from, Value to) {
 }
 
 void TreeWalker::forVectors(Value from, Value to, unsigned lanes, ArrayRef<unsigned> counts, VectorBody body,
-                            std::optional<sym::Expr> extent) {
+                            ArrayRef<sym::Expr> sizes) {
   sym::Bounds bounds(sym::Interval::size());
-  auto isMultipleOf = [&](unsigned elements) {
-    return elements == 1 || (extent && bounds.isMultipleOf(*extent, elements));
-  };
   for (unsigned count : counts) {
     unsigned elements = count * lanes;
-    if (extent && bounds.interval(*extent).hi < elements)
+    if (llvm::any_of(sizes, [&](sym::Expr size) { return bounds.interval(size).hi < elements; }))
       continue;
-    Value end = isMultipleOf(elements) ? to : getWholeEnd(from, to, elements);
+    bool areWhole = areMultiplesOf(sizes, elements);
+    Value end = areWhole ? to : getWholeEnd(from, to, elements);
     auto emitWhole = [&](Value first) { body(first, count, {}); };
     // A turn that is the only one needs no loop.
     if (getDistance(from, end) == elements)
       emitWhole(from);
     else
       forRange(from, end, emission.getConstant(elements), emitWhole);
-    if (isMultipleOf(elements))
+    if (areWhole)
       return;
     from = end;
   }
   auto emitLast = [&](Value first) {
-    body(first, 1, isMultipleOf(lanes) ? Value() : emission.getTailMask(lanes, emission.subtract(to, first)));
+    body(first, 1, areMultiplesOf(sizes, lanes) ? Value() : emission.getTailMask(lanes, emission.subtract(to, first)));
   };
   if (counts.back() > 1)
     forRange(from, to, emission.getConstant(lanes), emitLast);

@@ -85,11 +85,14 @@ protected:
   void forWholeBlocks(tile::BlocksAttr blocks, llvm::function_ref<void()> body);
   /// `body` at the first position of whole vectors, `count` in each turn, and at the last one with its mask: vectors of
   /// a range, for as many at a time as each of `counts` says. Where the last of these is above 1, all vectors behind
-  /// have a mask: the code of a long body is emitted once less. No code is emitted for what no range has of an axis
-  /// with this `extent`, all of which but the last one end between vectors.
+  /// have a mask: the code of a long body is emitted once less. No code is emitted for what no range of such `sizes`
+  /// has.
   using VectorBody = llvm::function_ref<void(mlir::Value first, unsigned count, mlir::Value mask)>;
   void forVectors(mlir::Value from, mlir::Value to, unsigned lanes, llvm::ArrayRef<unsigned> counts, VectorBody body,
-                  std::optional<sym::Expr> extent = {});
+                  llvm::ArrayRef<sym::Expr> sizes = {});
+  /// Whether ranges are known to have whole multiples of so many positions: their number is at most each of `sizes`,
+  /// and a multiple of what divides all of these, such as an extent and the step of its blocks.
+  static bool areMultiplesOf(llvm::ArrayRef<sym::Expr> sizes, int64_t positions);
   /// Where the last of so many whole vectors at a time ends.
   mlir::Value getWholeEnd(mlir::Value from, mlir::Value to, unsigned elements);
   mlir::Value isBehind(mlir::Value position, mlir::Value other) {
