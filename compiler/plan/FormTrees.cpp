@@ -46,7 +46,12 @@ ArrayAttr tile::getTree(const WeightGradientForm &form, const WeightGradientTile
                                   /*inPlace=*/0, tiles.tiling.getApart());
   BlocksAttr rows = nodes.divide(Axis::rows, tiles.rowStep, {picture, products});
   BlocksAttr sums = nodes.divide(Axis::images, tiles.imageStep, {rows});
-  BlocksAttr results = forPanels({nodes.evaluate(getLater(computes), Axis::panels, Axis::channels)});
+  Attribute results = nodes.vectors(Axis::columns, tiles.kernel.getLanes(), /*together=*/1,
+                                    {nodes.evaluate(getLater(computes), Axis::columns, Axis::channels)});
+  // Taps inside: those of a channel are neighbours in memory.
+  for (unsigned axis : {Axis::pixelTaps, Axis::rowTaps, Axis::channels})
+    results = nodes.divide(axis, nodes.constant(1), {results});
+  results = forPanels({results});
   BlocksAttr dealt = nodes.deal(Axis::panels, tiles.panelStep, {sums, results});
   return getRoot(nodes, !form.outer.empty(), nodes.deal(Axis::channels, tiles.channelStep, {dealt}));
 }

@@ -25,15 +25,17 @@ struct ConvolutionAxis {
 mlir::ArrayAttr getTree(const ConvolutionForm &form, const ConvolutionTiles &tiles, size_t computes);
 
 /// The axes of a weight gradient: batch loops, merged; channels in; panels of channels out; images, or planes of
-/// volumes, and rows of positions, over which it sums.
+/// volumes, and rows of positions, over which it sums; taps of rows and of pixels; channels out of a panel.
 struct WeightGradientAxis {
-  static constexpr unsigned outer = 0, channels = 1, panels = 2, images = 3, rows = 4;
+  static constexpr unsigned outer = 0, channels = 1, panels = 2, images = 3, rows = 4, rowTaps = 5, pixelTaps = 6,
+                            columns = 7;
 };
 
 /// Blocks of outer points, if there are any, of channels, and of panels: all dealt
 ///   blocks of images: blocks of rows: the packed picture, and panel by panel: the packed output gradient, and the
 ///     product.
-///   panel by panel: what is evaluated of all sums.
+///   panel by panel: single channels, taps of rows, and of pixels: vectors of channels out: what is evaluated of all
+///     sums.
 mlir::ArrayAttr getTree(const WeightGradientForm &form, const WeightGradientTiles &tiles, size_t computes);
 
 /// The axes of windows in registers: loops without vectors, merged; channels out, merged; rows and pixels of results;

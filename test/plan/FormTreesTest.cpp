@@ -51,8 +51,12 @@ TEST(FormTreesTest, WeightGradientSumsOverPartsThenEvaluates) {
             "#tile.blocks<axis = 4, step = 7, dealt = false, body = [#tile.packed<compute = 0, input = 0>, "
             "#tile.blocks<axis = 2, step = 1, dealt = false, body = [#tile.packed<compute = 0, input = 1>, "
             "#tile.multiply<compute = 0, columns = 2>]>]>]>, "
-            "#tile.blocks<axis = 2, step = 1, dealt = false, body = [#tile.evaluate<lanes = 2, along = 1>]>"
-            "]>]>]");
+            "#tile.blocks<axis = 2, step = 1, dealt = false, body = ["
+            "#tile.blocks<axis = 1, step = 1, dealt = false, body = ["
+            "#tile.blocks<axis = 5, step = 1, dealt = false, body = ["
+            "#tile.blocks<axis = 6, step = 1, dealt = false, body = ["
+            "#tile.vectors<axis = 7, lanes = 16, together = 1, body = [#tile.evaluate<lanes = 7, along = 1>]>"
+            "]>]>]>]>]>]>]");
 }
 
 TEST(FormTreesTest, WeightGradientOfSingleTapsMayCopyChannelsApart) {

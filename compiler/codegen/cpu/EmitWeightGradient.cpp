@@ -23,7 +23,7 @@ WeightGradientEmitter::WeightGradientEmitter(Emission &emission, tile::WeightGra
       columnSymbol(emission.getPositionSymbol("column")), channelSymbol(emission.getPositionSymbol("channel")),
       rowTapSymbol(emission.getPositionSymbol("rowTap")), pixelTapSymbol(emission.getPositionSymbol("pixelTap")),
       loops(form.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)),
-      ranges(SmallVector<AxisRange>(WeightGradientAxis::rows + 1)) {
+      ranges(SmallVector<AxisRange>(WeightGradientAxis::columns + 1)) {
   vectorType = VectorType::get({lanes}, form.elementType);
   loops[form.column] = columnSymbol;
   if (form.channel)
@@ -69,6 +69,8 @@ void WeightGradientEmitter::emit() {
   Value zero = emission.getConstant(0);
   axes.ranges[WeightGradientAxis::images] = {zero, emission.getSize(form.getSlices())};
   axes.ranges[WeightGradientAxis::rows] = {zero, emission.getSize(form.getRows())};
+  axes.ranges[WeightGradientAxis::rowTaps] = {zero, emission.getSize(form.getRowTaps())};
+  axes.ranges[WeightGradientAxis::pixelTaps] = {zero, emission.getSize(form.getPixelTaps())};
   SmallVector<Expr> points = llvm::map_to_vector(form.outer, [&](unsigned loop) { return form.getExtent(loop); });
   walkTiles(tree, points, outer,
             {{tiles.channelBlocks, tiles.channelStep, form.getExtent(form.channel)},
@@ -113,10 +115,15 @@ TreeWalker::Division WeightGradientEmitter::divide(tile::BlocksAttr blocks) {
 }
 
 void WeightGradientEmitter::emitBlocks(tile::BlocksAttr blocks) {
-  if (blocks.getAxis() != WeightGradientAxis::panels)
+  using Axis = WeightGradientAxis;
+  unsigned axis = blocks.getAxis();
+  if (axis == Axis::images || axis == Axis::rows)
     return TreeWalker::emitBlocks(blocks);
+  if (axis == Axis::channels && tiles.transformed)
+    transformSums();
   forWholeBlocks(blocks, [&] {
-    setPanel(axes.ranges[WeightGradientAxis::panels].first);
+    if (axis == Axis::panels)
+      setPanel(axes.ranges[Axis::panels].first);
     walk(blocks.getBody().getValue());
   });
 }
@@ -142,12 +149,6 @@ void WeightGradientEmitter::emitMultiply(tile::MultiplyAttr) {
     multiplySquares(part);
   else
     multiplyTaps(part);
-}
-
-void WeightGradientEmitter::emitEvaluate(tile::EvaluateAttr) {
-  if (tiles.transformed)
-    transformSums();
-  emitSums();
 }
 
 void WeightGradientEmitter::copyPart(const Part &part) {
@@ -290,36 +291,40 @@ void WeightGradientEmitter::multiplyTaps(const Part &part) {
   });
 }
 
-void WeightGradientEmitter::emitSums() {
-  Value zero = emission.getConstant(0);
+/// The channels out of a panel, of a channel and its taps.
+void WeightGradientEmitter::emitVectors(tile::VectorsAttr node) {
+  using Axis = WeightGradientAxis;
+  Value rowTap = axes.ranges[Axis::rowTaps].first, pixelTap = axes.ranges[Axis::pixelTaps].first;
+  Value channel = emission.subtract(axes.ranges[Axis::channels].first, firstChannel);
+  // Rows of a tap's row are its taps and channels; those of a value, or tap, channels.
+  Value group = rowTap, row = emission.add(emission.multiply(pixelTap, channels), channel);
+  if (tiles.transformed) {
+    group = emission.add(emission.multiply(rowTap, emission.getSize(form.getPixelTaps())), pixelTap);
+    row = channel;
+  }
+  evaluated.sums = emission.add(emission.add(firstSum, emission.multiply(group, emission.getSize(tiles.sumStep))),
+                                emission.multiply(row, emission.getConstant(width)));
+  auto walkBody = [&](Value column, unsigned, Value mask) {
+    evaluated.column = column;
+    evaluated.mask = mask;
+    walk(node.getBody().getValue());
+  };
+  forVectors(emission.getConstant(0), columns, node.getLanes(), 1, walkBody,
+             {form.getExtent(form.column), Expr::constant(builder.getContext(), width)});
+}
+
+void WeightGradientEmitter::emitEvaluate(tile::EvaluateAttr) {
+  using Axis = WeightGradientAxis;
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
-  Value sumStep = emission.getSize(tiles.sumStep);
-  // Taps inside: those of a channel are neighbours in memory.
-  emission.forRange(zero, channels, 1, [&](Value channel) {
-    emission.forRange(zero, emission.getSize(form.getRowTaps()), 1, [&](Value rowTap) {
-      emission.forRange(zero, emission.getSize(form.getPixelTaps()), 1, [&](Value pixelTap) {
-        // Rows of a tap's row are its taps and channels; those of a value, or tap, channels.
-        Value group = rowTap, row = emission.add(emission.multiply(pixelTap, channels), channel);
-        if (tiles.transformed) {
-          group = emission.add(emission.multiply(rowTap, emission.getSize(form.getPixelTaps())), pixelTap);
-          row = channel;
-        }
-        Value from = emission.add(emission.add(firstSum, emission.multiply(group, sumStep)),
-                                  emission.multiply(row, emission.getConstant(width)));
-        emission.forRange(zero, columns, lanes, [&](Value column) {
-          Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.add(from, column));
-          Positions positions = outer;
-          positions.push_back({channelSymbol, emission.add(firstChannel, channel)});
-          positions.push_back({rowTapSymbol, rowTap});
-          positions.push_back({pixelTapSymbol, pixelTap});
-          positions.push_back({columnSymbol, emission.add(firstColumn, column)});
-          LanePoints at{loops, positions, columnSymbol, static_cast<unsigned>(lanes),
-                        emission.getTailMask(lanes, emission.subtract(columns, column))};
-          emitEpilogue(emission, form.compute, convertWidth(builder, location, sum, resultType), at);
-        });
-      });
-    });
-  });
+  Value column = evaluated.column;
+  Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.add(evaluated.sums, column));
+  Positions positions = outer;
+  positions.push_back({channelSymbol, axes.ranges[Axis::channels].first});
+  positions.push_back({rowTapSymbol, axes.ranges[Axis::rowTaps].first});
+  positions.push_back({pixelTapSymbol, axes.ranges[Axis::pixelTaps].first});
+  positions.push_back({columnSymbol, emission.add(firstColumn, column)});
+  LanePoints at{loops, positions, columnSymbol, static_cast<unsigned>(lanes), evaluated.mask};
+  emitEpilogue(emission, form.compute, convertWidth(builder, location, sum, resultType), at);
 }
 
 void codegen::emitWeightGradient(tile::ProgramOp program, Emission &emission) {

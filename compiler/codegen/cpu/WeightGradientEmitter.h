@@ -32,6 +32,7 @@ private:
   void emitBlocks(tile::BlocksAttr blocks) override;
   void emitPacked(tile::PackedAttr node, unsigned depth) override;
   void emitMultiply(tile::MultiplyAttr node) override;
+  void emitVectors(tile::VectorsAttr node) override;
   void emitEvaluate(tile::EvaluateAttr node) override;
   Part getPart();
   void copyPart(const Part &part);
@@ -45,7 +46,6 @@ private:
   void packGradient(mlir::Value image, mlir::Value firstRow, mlir::Value rows);
   void packRun(mlir::Value source, mlir::Value target, mlir::Value length, mlir::Value valid);
   void multiplyTaps(const Part &part);
-  void emitSums();
   // Where sums are transformed.
   void emitSquareOffsets();
   void transformPicture(const Part &part);
@@ -82,6 +82,10 @@ private:
   Part part;
   /// The output channels of the current panel, and the place of its sums.
   mlir::Value firstColumn, columns, firstSum;
+  /// Of a channel and its taps: the place of its sums, and the current vector of output channels.
+  struct {
+    mlir::Value sums, column, mask;
+  } evaluated;
 };
 
 } // namespace freestone::codegen
