@@ -23,6 +23,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -294,6 +295,8 @@ class Sweep:
     def explain(self, path, bounds, tiling=None):
         """The tiling of the program, and the cycles that are predicted for it by cause, as far as there are such."""
         options = self.get_switches() + bounds
+        if tiling and path not in self.programs:
+            return None, None
         if tiling:
             options += ["--tilings", self.write(self.programs[path], tiling)]
         command = [freestone_runtime.freestone(), "inspect", "--tiles", path, *options]
@@ -315,10 +318,13 @@ class Sweep:
         pathlib.Path(path).write_text(f"{program} {tiling}\n")
         return path
 
+    def get_artifact(self, tiling):
+        return f"{self.folder}/{abs(hash(tiling))}.stone"
+
     def load(self, tiling):
         """An instance of all shapes; none if the compiler refuses the tiling."""
         if tiling not in self.models:
-            path = f"{self.folder}/{abs(hash(tiling))}.stone"
+            path = self.get_artifact(tiling)
             command = [freestone_runtime.freestone(), "compile", "--no-cache", self.joint, "-o", path, *self.get_switches(),
                        "--tilings", self.write(self.programs[self.joint], tiling)]
             done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -326,6 +332,16 @@ class Sweep:
                 print(f"{self.name}: {done.stderr.strip()}", file=sys.stderr)
             self.models[tiling] = None if done.returncode else freestone_runtime.Model(path, threads=1)
         return self.models[tiling]
+
+    def move(self, tilings):
+        """Loads artifacts again, from other pages of memory: which sets of a cache weights share is chance."""
+        for tiling in tilings:
+            path = self.get_artifact(tiling)
+            self.models[tiling].close()
+            shutil.copyfile(path, path + ".copy")
+            os.replace(path + ".copy", path)
+            self.models[tiling] = freestone_runtime.Model(path, threads=1)
+        return {tiling: self.models[tiling] for tiling in tilings}
 
     def time_choice(self, path, bounds):
         """Milliseconds that the pass which chooses the tilings of all programs takes: the least of some."""
@@ -363,14 +379,14 @@ def get_waiting(tiling, text):
     return math.exp(waiting / 3)
 
 
-def measure(models, feeds, rounds):
+def measure(of, tilings, feeds, rounds):
     """The seconds of a run with each tiling, in turns: the least of this process."""
-    for model in models.values():
-        model.bind(feeds)
-        model.run_bound()
-    times = {tiling: math.inf for tiling in models}
-    order = list(models)
+    times, order = {tiling: math.inf for tiling in tilings}, list(tilings)
     for _ in range(rounds):
+        models = of.move(order)
+        for model in models.values():
+            model.bind(feeds)
+            model.run_bound()
         random.shuffle(order)
         for tiling in order:
             run, known = models[tiling].run_bound, times[tiling]
@@ -404,6 +420,8 @@ def sweep(name, target, options, report):
         drawn = drawn[: options.sample]
         for shape in of.shapes:
             chance.shuffle(others)
+            if options.shape and "x".join(map(str, shape)) not in options.shape:
+                continue
             predicted = {}
             for tiling in dict.fromkeys([*choices[shape].values(), *drawn, *others[: options.others]]):
                 cycles = of.explain(paths[shape], bounds[shape], tiling)[1]
@@ -416,10 +434,10 @@ def sweep(name, target, options, report):
                 print(f"| {name} | {'x'.join(map(str, shape))} | not such a program | | | | | |", flush=True)
                 continue
             feeds = of.feed(shape)
-            times = measure(models, feeds, options.rounds)
+            times = measure(of, models, feeds, options.rounds)
             weighed = {tiling: time * (predicted[tiling] or {}).get("waiting", 1) for tiling, time in times.items()}
             best = sorted(times, key=times.get)[:4] + sorted(weighed, key=weighed.get)[:4]
-            again = measure({tiling: models[tiling] for tiling in dict.fromkeys(best + list(own.values()))}, feeds, 5)
+            again = measure(of, dict.fromkeys(best + list(own.values())), feeds, options.rounds)
             fastest = min(again, key=again.get)
             ranked = [tiling for tiling in times if predicted[tiling] is not None]
             rank = rank_correlation([predicted[t]["cycles"] for t in ranked], [times[t] for t in ranked]) if len(ranked) > 4 else None
@@ -464,9 +482,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="host")
     parser.add_argument("--family", nargs="+", default=list(FAMILIES), choices=FAMILIES, metavar="NAME")
+    parser.add_argument("--shape", nargs="+", help="shapes that are measured, of those of the families; else all")
     parser.add_argument("--sample", type=int, default=16, help="tilings of a family's grid")
     parser.add_argument("--others", type=int, default=5, help="choices of other shapes that are tried at each")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5, help="turns, each with all artifacts in other pages of memory")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="where all of it runs")
     parser.add_argument("--json", help="a file to which results are added, and that is summarised")
     parser.add_argument("--time", action="store_true", help="what choosing takes, instead")
