@@ -69,7 +69,8 @@ ContractionShares tile::getPlainShares(const ContractionProblem &problem, const 
 }
 
 llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRef<ContractionProblem> problems,
-                                                                   const DeviceRates &rates, int64_t depthUnit) {
+                                                                   const DeviceRates &rates, int64_t depthUnit,
+                                                                   const ContractionStrips &strips) {
   const ContractionProblem &first = problems.front();
   int64_t bytes = first.bytes;
   int64_t workers = getWorkers(rates);
@@ -90,7 +91,8 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
                 .depth = depth,
                 .depthUnit = depthUnit,
                 .keptRows = mostRowsKept,
-                .keptColumns = mostColumnsKept};
+                .keptColumns = mostColumnsKept,
+                .strips = strips};
             candidates.push_back({{shares}, candidates.size(), {}});
           }
         }

@@ -26,9 +26,10 @@ struct ContractionCandidate {
 
 /// Aligned candidates, grown level by level until a level's share is full (Roller; Zhu et al., OSDI 2022), with the
 /// best one first, and inner products where they can compute it: ranked by the model at typical sizes of the program,
-/// none of which may be missing. Deterministic; there are at most `mostCandidates`.
+/// none of which may be missing, with such strips. Deterministic; there are at most `mostCandidates`.
 llvm::SmallVector<ContractionCandidate> constructContraction(llvm::ArrayRef<ContractionProblem> problems,
-                                                             const DeviceRates &rates, int64_t depthUnit);
+                                                             const DeviceRates &rates, int64_t depthUnit,
+                                                             const ContractionStrips &strips = {});
 inline constexpr size_t mostCandidates = 1024;
 
 /// A tiling by the capacities of the device alone: a panel takes half of L1, rows a quarter of L2.

@@ -150,7 +150,7 @@ private:
     llvm::SmallVector<int64_t> counts;
     int64_t half = getHalfOfL2(first, rates), most = getMostChannels();
     if (first.units.values)
-      for (int64_t elements : {half / 2, half})
+      for (int64_t elements : {half / 8, half / 2, half})
         counts.push_back(std::min(most, getTransformedChannels(first, elements)));
     else
       for (int64_t bytes :

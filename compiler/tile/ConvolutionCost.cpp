@@ -8,18 +8,21 @@ using namespace freestone::tile;
 using llvm::divideCeil;
 
 /// Cycles of a row of the picture that is copied, besides its vectors; of a vector that is interleaved with others.
-static constexpr double copiedRow = 6, interleavedVector = 4;
+static constexpr double copiedRow = 2, interleavedVector = 2;
 /// Cycles of an element that is copied beside those of other pictures, and of a run of a row of each.
 static constexpr double copiedElement = 2, copiedRun = 6;
 /// Cycles of a vector of sums that is transposed and stored, and of one at the end of pixels or channels, which goes
 /// through scratch.
-static constexpr double storedSum = 3, storedPart = 16;
+static constexpr double storedSum = 2.5, storedPart = 7;
 /// Cycles of a vector of values that the picture is transformed to, of one of the products that is transformed back;
 /// and those of a call.
-static constexpr double transformedValue = 4.5, transformedProduct = 3, callOfTransform = 40;
+static constexpr double transformedValue = 4, transformedProduct = 2.5, callOfTransform = 20;
+/// Cycles of an element's way from a channel that is read in place, and of a line of results, in a page which was not
+/// visited lately.
+static constexpr double missInPlace = 3, missOfResult = 3;
 /// The part that shows of panels from beyond L2 that too few blocks prefetch: they lie one behind the other, so that
 /// the processor prefetches them as well.
-static constexpr double exposedPanels = 0.25;
+static constexpr double exposedPanels = 0.12;
 
 ConvolutionShares ConvolutionShares::get(ConvolutionTilingAttr tiling) {
   return {.pixels = tiling.getPixels(),
@@ -88,8 +91,7 @@ public:
     cost.overhead += callOfProgram + double(blocks.tiles) * callOfRun;
     hideTransfers(transfers, cost);
     cost.packing += exposedPacked * packed.getCycles();
-    cost.l3 += exposedPanels * unforeseen.getL3Cycles();
-    cost.memory += exposedPanels * unforeseen.getMemoryCycles();
+    showTransfers(unforeseen, exposedPanels, cost);
     cost.fetched = transfers.fetched + packed.fetched;
     return cost;
   }
@@ -98,8 +100,9 @@ public:
 
 private:
   double getWeights(double ofChannel) const { return double(panels * problem.getWidth()) * planes * ofChannel * bytes; }
+  /// Bytes of the rows of a picture that windows see.
   double getPicture() const {
-    return planes * double(problem.sizes.rows * problem.rowStride) *
+    return planes * double(problem.sizes.rows * std::min(problem.rowStride, problem.rowSpan)) *
            double(problem.sizes.pixels * problem.pixelStride) * bytes;
   }
 
@@ -121,11 +124,9 @@ private:
     double vectors = times * vectorsOfRow;
     cost.packing += times * perRow * copiedRow + vectors * (problem.pixelStride > 1 ? interleavedVector : copiedVector);
     double copied = vectors * double(problem.lanes) * bytes;
-    // Blocks of output channels come one after the other: each finds the picture where all of it is.
-    packed.fetch(copied, getPicture());
     double ofTile = stepPlanes * double((rows.step - 1) * copiedStride + problem.rowSpan) * countVectors(pixels.step) *
                     double(problem.lanes) * bytes;
-    packed.written.l2 += copied * getMissingPart(ofTile, double(rates.l1Bytes) / 2, double(rates.l1Bytes));
+    addCopied(copied, times, ofTile);
     return ofTile;
   }
 
@@ -139,12 +140,21 @@ private:
     };
     double times = groups * double(blocks.columnBlocks) * planes * copiedRows, ofRow = pixels.sum(countElements);
     cost.packing += times * (ofRow * copiedElement + double(pixels.count * together) * runs * copiedRun);
-    packed.fetch(times * ofRow * bytes, getPicture() * double(together));
     double ofTile =
         stepPlanes * double((rows.step - 1) * copiedStride + problem.rowSpan) * countElements(pixels.step) * bytes;
-    packed.written.l2 +=
-        times * ofRow * bytes * getMissingPart(ofTile, double(rates.l1Bytes) / 2, double(rates.l1Bytes));
+    addCopied(times * ofRow * bytes, times * double(together), ofTile);
     return ofTile;
+  }
+
+  /// Bytes that are copied in so many rows. Blocks of output channels come one after the other: each finds the picture
+  /// where all of it is, beside the copy of a tile.
+  void addCopied(double copied, double copiedRows, double ofTile) {
+    double picture = getPicture() * double(together) + ofTile, l1 = double(rates.l1Bytes), l2 = double(rates.l2Bytes);
+    packed.fetch(copied, picture);
+    cost.packing += copiedRows * beginOfPiece * getMissingPart(picture, l2 / 2, l2);
+    double beyondL1 = copied * getMissingPart(ofTile, l1 / 2, l1);
+    packed.fetch(beyondL1, ofTile);
+    packed.write(beyondL1, ofTile);
   }
 
   /// Weights pass by once for each tile, from where those of a block of output channels are, if they stay there beside
@@ -154,7 +164,9 @@ private:
     double ofBlock = all / double(blocks.columnBlocks) + others;
     transfers.fetch((positions - 1) * all, ofBlock);
     transfers.fetch(all, all);
-    unforeseen.fetch(std::max(0.0, 1 - blocksOfPanel / prefetchingBlocks) * positions * all, ofBlock);
+    double part = std::max(0.0, 1 - blocksOfPanel / prefetchingBlocks);
+    unforeseen.fetch(part * (positions - 1) * all, ofBlock);
+    unforeseen.fetch(part * all, all);
   }
 
   void addDirect() {
@@ -173,8 +185,8 @@ private:
     double panel = stepPlanes * ofChannel * width * bytes;
     double sums = double(rows.step * pixels.step * together) * width * bytes;
     // A strip has the elements of its windows, each step's in lines of its own.
-    double strip =
-        stepPlanes * double(problem.rowSpan) * double(problem.kernelRows + problem.pixelSpan * together) * bytes;
+    double strip = stepPlanes * double(problem.rowSpan) *
+                   (double(problem.kernelRows - 1 + problem.pixelSpan * together) * bytes + double(lineBytes));
     double strips = calls / double(pixels.count) * blocksOfRow;
     double panelsBeyond = getMissingPart(panel + strip, l1 / 2, 1.5 * l1);
     transfers.fetched.l2 += panelsBeyond * strips * panel;
@@ -182,23 +194,27 @@ private:
     double passes = double(blocks.channelBlocks) * groups * double(rows.count * pixels.count) * double(panels);
     double picture = isInPlace ? getPicture() : copy;
     double copyBeyond = getMissingPart(copy + panel, l1 / 2, l1);
-    double copyFar = getMissingPart(copy + 2 * panel + sums * tilePanels, half, 2 * half);
+    double copyFar = getMissingPart(copy + 2 * panel + sums, half, 2 * half);
     transfers.fetched.l2 += passes * copy * copyBeyond * (1 - copyFar);
     transfers.fetch(passes * copy * copyFar, std::max(picture, 2 * half));
-    if (isInPlace)
+    if (isInPlace) {
       transfers.fetch(outer * double(blocks.columnBlocks) * getPicture(), getPicture());
+      // Channels lie in pages of their own.
+      cost.overhead += strips * stepPlanes * missInPlace *
+                       countMisses(int64_t(stepPlanes), problem.pictureStride * problem.bytes, pagesAtOnce);
+    }
     addWeights(ofChannel, copy + sums * tilePanels, double(rows.step) * double(countBlocks(pixels.step)));
-    addSums(sums * tilePanels);
+    addSums(sums * tilePanels, copy + getWeights(ofChannel) / double(blocks.columnBlocks * blocks.channelBlocks));
   }
 
   /// Sums of all panels of a tile are read and written for each further block of channels.
-  void addSums(double ofTile) {
+  void addSums(double ofTile, double others) {
     double results = outer * double(problem.sizes.rows * problem.sizes.pixels * panels * problem.getWidth());
     double times = double(blocks.channelBlocks - 1);
     cost.overhead += results / double(problem.lanes) * (storedVector + times * addedVector);
     if (ofTile > double(rates.l1Bytes) / 2) {
-      transfers.fetch((times + 1) * results * bytes, ofTile);
-      transfers.write((times + 1) * results * bytes, ofTile);
+      transfers.fetch((times + 1) * results * bytes, ofTile + others);
+      transfers.write((times + 1) * results * bytes, ofTile + others);
     }
   }
 
@@ -228,18 +244,22 @@ private:
     cost.packing += vectors * transformedValue + positions * double(blocks.columnBlocks) * planes * callOfTransform;
     double picture = values * stepPlanes * tileSquares * bytes, l1 = double(rates.l1Bytes);
     double ofValue = stepPlanes * (tileSquares + width) * bytes;
-    packed.write(outer * double(blocks.columnBlocks) * planes * squares * values * bytes, picture + copy);
+    bool isKept = blocks.channelBlocks > 1;
+    double products = values * tileSquares * width * bytes, kept = products * double(isKept ? blocks.panelStep : 1);
+    // What a panel passes by with its weights, and what comes between two blocks of channels, or tiles.
+    double panel = values * stepPlanes * width * bytes, ofPanel = picture + products + panel;
+    double ofBlock = picture + kept + panel * double(blocks.panelStep);
+    packed.write(outer * double(blocks.columnBlocks) * planes * squares * values * bytes, ofBlock + copy);
     double passed = positions * double(panels * blocks.channelBlocks) * picture;
-    double products = values * tileSquares * width * bytes * double(blocks.channelBlocks > 1 ? blocks.panelStep : 1);
-    transfers.fetch(passed, picture + products);
+    transfers.fetch(passed, ofPanel);
     transfers.fetched.l2 +=
         calls * blocksOfTile * stepPlanes * width * bytes * getMissingPart(ofValue, l1 / 2, 1.5 * l1);
     double ofProducts = outer * double(panels) * squares * values * width * bytes;
-    transfers.write(double(blocks.channelBlocks) * ofProducts, products + picture);
-    transfers.fetch(double(blocks.channelBlocks) * ofProducts, products + picture);
+    transfers.write(double(blocks.channelBlocks) * ofProducts, isKept ? ofBlock : ofPanel);
+    transfers.fetch(double(blocks.channelBlocks) * ofProducts, isKept ? ofBlock : products);
     cost.overhead += ofProducts / bytes / double(problem.lanes) *
                      (transformedProduct + storedVector + double(blocks.channelBlocks - 1) * addedVector);
-    addWeights(values, picture + products, blocksOfTile);
+    addWeights(values, picture + kept, blocksOfTile);
   }
 
   /// Squares of channels and pixels are transposed and stored.
@@ -249,10 +269,19 @@ private:
       return double(count / lanes) * storedSum + (count % lanes ? storedSum + storedPart : 0);
     });
     cost.overhead += outer * double(problem.sizes.rows) * parts * double(lanes) * ofRow;
-    double results = outer * double(problem.sizes.columns) * double(problem.sizes.rows * problem.sizes.pixels) /
-                     double(problem.units.values ? 1 : problem.units.rows * problem.units.pixels) * bytes;
+    // Squares of transformed filters stay together as those of a pooling do, which become one result.
+    int64_t pooledRows = problem.units.values ? 1 : problem.units.rows;
+    int64_t pooledPixels = problem.units.values ? 1 : problem.units.pixels;
+    double channels = outer * double(problem.sizes.columns), rowsOfPlane = double(problem.sizes.rows / pooledRows);
+    double plane = rowsOfPlane * double(problem.sizes.pixels / pooledPixels) * bytes, results = channels * plane;
     transfers.fetch(results, results);
     transfers.write(results, results);
+    // A tile's pieces of rows begin and end within lines, and lie in pages of as many channels.
+    double pieces = channels * rowsOfPlane * double(pixels.count);
+    transfers.fetch(pieces * double(lineBytes) / 2, results);
+    int64_t ofTile = std::min(blocks.panelStep * problem.getWidth(), problem.sizes.columns);
+    cost.overhead +=
+        (results / double(lineBytes) + pieces) * missOfResult * countMisses(ofTile, int64_t(plane), pagesOfResults);
   }
 
   const ConvolutionProblem &problem;

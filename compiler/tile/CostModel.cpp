@@ -31,29 +31,23 @@ ContractionShares ContractionShares::get(const ContractionTree &tree) {
           .depth = tree.depth,
           .depthUnit = tree.depthUnit,
           .keptRows = tree.keptRows,
-          .keptColumns = tree.keptColumns};
+          .keptColumns = tree.keptColumns,
+          .strips = {tree.stripPanels, tree.stripDepth}};
 }
 
 namespace {
 
-/// Cycles of a row that begins in a page which was not visited lately, so that it is translated anew and not prefetched
-/// by the processor: of one that is packed, and of each line of a row of sums.
-constexpr double missOfRow = 8, missOfLine = 20;
-/// Cycles until the processor prefetches a row's piece from beyond L2.
-constexpr double beginOfPiece = 20;
 /// Cycles that the sum of a vector's lanes takes for each halving of it, and those of what follows for each result; the
 /// part of transfers that inner products do not hide, whose operands come from where they are.
 constexpr double halvedVector = 1.25, innerResult = 1.5, exposedInner = 0.8;
+/// Cycles of a vector of sums that is added to in a row of results, and of such a row that waits for the one before.
+constexpr double addedToRow = 2.5, overlappedRow = 25;
+/// The part that shows of transfers of packed rows, which nothing prefetches.
+constexpr double exposedRows = 0.4;
+/// How many times as long lines of rows take that share sets of the caches.
+constexpr double sharedSets = 2;
 /// Accumulators that hide the latency of sums.
 constexpr int64_t accumulators = 8;
-
-/// The pages that are translated anew, for each of so many rows of memory, when they are visited again and again, and
-/// `atOnce` pages stay translated.
-double countMisses(int64_t rows, int64_t rowBytes, int64_t atOnce) {
-  double pages = double(rows) * std::min(1.0, double(rowBytes) / double(pageBytes));
-  return pages <= double(atOnce) ? 0
-                                 : std::min(1.0, double(rowBytes) / double(pageBytes)) * (1 - double(atOnce) / pages);
-}
 
 } // namespace
 
@@ -127,22 +121,26 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double passes = tiles * double(depthBlocks), blocks = double(divideCeil(rowStep, problem.kernelRows));
   double ofStrip = double(problem.kernelRows) * double(depthStep) * double(bytes);
   double ofSums = double(rowStep) * double((depthBlocks > 1 ? runPanels : 1) * width * bytes);
-  // A block's rows pass by for every panel: from L1, from L2 beside two panels and the sums of a run, or from beyond.
   double l1 = double(rates.l1Bytes), half = double(rates.l2Bytes) / 2;
-  double beyond = getMissingPart(ofBlock + 2 * ofPanel + ofSums, half, 2 * half);
-  transfers.fetched.l3 += beyond * passes * ofBlock;
-  transfers.fetched.l2 += (1 - beyond) * getMissingPart(ofBlock + ofPanel, l1 / 2, l1) * passes * ofBlock;
-  // The panel passes by for every block of the kernel, while strips of rows do.
+  // The panels of a strip pass by for every block of the kernel, while strips of rows do.
+  bool goesByStrips = problem.m > problem.streamedRows && depthBlocks == 1 && problem.k <= shares.strips.depth;
+  double together = goesByStrips ? double(std::min({shares.strips.panels, runPanels, panels})) : 1;
   double beyondL1 = getMissingPart(ofPanel + ofStrip, l1 / 2, 1.5 * l1);
+  // A block's rows pass by for every panel, or strip: from L1, from L2 beside two panels and the sums of a run, or from
+  // beyond.
+  double beyond = getMissingPart(ofBlock + 2 * ofPanel + ofSums, half, 2 * half);
+  transfers.fetched.l3 += beyond * passes / together * ofBlock;
+  transfers.fetched.l2 += (1 - beyond) * getMissingPart(ofBlock + ofPanel, l1 / 2, l1) * passes / together * ofBlock;
   transfers.fetched.l2 += beyondL1 * passes * ofPanel * (blocks - 1);
-  // Rows that L2 does not hold over all of k come again for every run.
+  // Rows that L2 does not hold over all of k come again for every run, strip by strip.
+  Transfers farRows{rates};
   if (keepsRows && ofRows > half)
-    transfers.fetch(runs * ofRows, ofRows);
+    farRows.fetch(runs * ofRows, ofRows);
   // Panels come from where all of B is, or have just been packed.
   double ofColumns = depth * double(problem.n) * double(bytes) / double(groups);
   double allColumns = double(problem.outer) * double(rowBlocks * groups) * ofColumns;
   Transfers unforeseen{rates};
-  if (problem.isPacked)
+  if (problem.isPacked || keepsColumns)
     unforeseen.fetch(std::max(0.0, 1 - blocks / prefetchingBlocks) * allColumns, ofColumns);
   if (readsInPlace || keepsColumns)
     transfers.fetch(allColumns, ofColumns);
@@ -156,14 +154,21 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double results = allSums * double(problem.resultBytes), sumVectors = allSums / double(problem.lanes);
   transfers.fetch((problem.isDirect ? 1 : 2) * results, results);
   transfers.write(results, results);
-  cost.overhead += sumVectors * (storedVector + double(depthBlocks - 1) * addedVector);
+  cost.overhead += sumVectors * (storedVector + double(depthBlocks - 1) * addedToRow);
+  // Vectors of rows that are shorter than one reach into the row behind, which waits until they are stored.
+  if (problem.isDirect && problem.n < width && problem.n % problem.lanes > 0 && tail > mostNarrow)
+    cost.overhead += double(problem.outer) * double(problem.m) * double(depthBlocks - 1) * overlappedRow;
   double lhs = double(problem.outer) * double(problem.m) * depth * double(problem.lhsBytes);
   double rhs = double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes);
   bool isFar = lhs + rhs + results > double(rates.l2Bytes);
-  if (isFar)
-    cost.overhead += (problem.isDirect ? passes : tiles) * double(rowStep) *
-                     countMisses(rowStep, problem.n * problem.resultBytes, pagesOfResults) *
-                     double(width * problem.resultBytes) / double(lineBytes) * missOfLine;
+  if (isFar) {
+    int64_t rowBytes = problem.n * problem.resultBytes;
+    // Rows a multiple of a page apart share few sets of the caches.
+    double ofLine = missOfLine * (rowBytes % pageBytes ? 1 : sharedSets);
+    cost.overhead += (problem.isDirect ? passes : tiles) / together * double(rowStep) *
+                     countMisses(rowStep, rowBytes, pagesOfResults) * double(width * problem.resultBytes) /
+                     double(lineBytes) * ofLine;
+  }
 
   // Whole vectors are packed, also at the ends.
   double lanes = double(problem.lanes), timesRows = packedRowBlocks * (keepsRows ? 1 : runs / packedRowBlocks);
@@ -193,9 +198,9 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   cost.overhead += callOfProgram * busy + runs * callOfRun + passes * (callOfPanel + blocks * callOfBlock);
 
   hideTransfers(transfers, cost);
-  cost.l3 += exposedUnforeseen * unforeseen.getL3Cycles();
-  cost.memory += exposedUnforeseen * unforeseen.getMemoryCycles();
-  cost.fetched = transfers.fetched + packed.fetched;
+  showTransfers(farRows, exposedRows, cost);
+  showTransfers(unforeseen, exposedUnforeseen, cost);
+  cost.fetched = transfers.fetched + farRows.fetched + packed.fetched;
   cost.packedBytes = (keepsRows ? ofRows : ofBlock) + (keepsColumns ? ofColumns : readsInPlace ? 0 : ofPanel);
   spread(cost, workers, perWorker * double(workers) / tiles);
   return cost;
@@ -246,9 +251,7 @@ TilingCost tile::estimateInnerProducts(const ContractionProblem &problem, const 
     packed.fetch(copies * ofColumns, ofColumns);
     cost.packing += exposedPacked * (packed.getL2Cycles() + packed.getL3Cycles() + packed.getMemoryCycles());
   }
-  cost.l2 = exposedInner * transfers.getL2Cycles();
-  cost.l3 = exposedInner * transfers.getL3Cycles();
-  cost.memory = exposedInner * transfers.getMemoryCycles();
+  showTransfers(transfers, exposedInner, cost);
   spread(cost, workers, std::ceil(blocks / double(workers)) * double(workers) / blocks);
   return cost;
 }

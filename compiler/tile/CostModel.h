@@ -52,10 +52,18 @@ struct ContractionProblem {
   double getMultiplyAdds() const { return double(outer) * double(m) * double(n) * double(k); }
 };
 
+/// The panels of a strip of rows, and the most steps of k with which runs go strip by strip; 0 if none do.
+struct ContractionStrips {
+  int64_t panels = 1, depth = 0;
+
+  bool operator==(const ContractionStrips &) const = default;
+};
+
 /// The numbers of a contraction's tree, for all sizes: shares of levels of memory, and multiples of the units of the
 /// micro-kernel.
 struct ContractionShares {
   int64_t rowElements, mostRows, leastTiles, panels, depth, depthUnit, keptRows, keptColumns;
+  ContractionStrips strips = {};
 
   static ContractionShares get(const ContractionTree &tree);
   bool operator==(const ContractionShares &) const = default;

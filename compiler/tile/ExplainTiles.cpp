@@ -58,12 +58,13 @@ static void explainCandidate(const ContractionProblem &problem, const Contractio
   explainCost(numbers, choice.estimate(problem, rates, 1), isChosen, seconds, stream);
 }
 
-/// The steps of a word and the unit of blocks of k in all tilings of a contraction.
-static std::pair<int64_t, int64_t> getUnits(Attribute tiling, MicroKernelAttr kernel) {
+/// The steps of a word, the unit of blocks of k and the strips in all tilings of a contraction.
+static std::tuple<int64_t, int64_t, ContractionStrips> getUnits(Attribute tiling, MicroKernelAttr kernel) {
   for (Attribute each : getAlternatives(tiling))
     if (std::optional<ContractionTree> contraction = ContractionTree::getMultiplyAdds(each))
-      return {contraction->multiply.getWordSteps(), contraction->depthUnit};
-  return {1, kernel.getLanes()};
+      return {contraction->multiply.getWordSteps(), contraction->depthUnit,
+              ContractionShares::get(*contraction).strips};
+  return {1, kernel.getLanes(), {}};
 }
 
 /// The choices that were measured in a run, with their times by one worker.
@@ -81,10 +82,10 @@ static void explainContraction(ProgramOp program, ContractionForm &form, const D
   DeviceRates rates = DeviceRates::get(device);
   TypicalRuns runs(program);
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
-  auto [wordSteps, depthUnit] = getUnits(tiling, kernel);
+  auto [wordSteps, depthUnit, strips] = getUnits(tiling, kernel);
   SmallVector<ContractionProblem> problems =
       getContractionProblems(form, kernel, wordSteps, runs, InnerProducts::get(form, device));
-  SmallVector<ContractionCandidate> candidates = constructContraction(problems, rates, depthUnit);
+  SmallVector<ContractionCandidate> candidates = constructContraction(problems, rates, depthUnit, strips);
   stream << "  " << candidates.size() << " candidates\n";
   for (auto [number, problem] : llvm::enumerate(problems)) {
     auto atRun = [&](sym::Expr size) { return runs.evaluate(size)[number]; };

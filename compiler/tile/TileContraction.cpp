@@ -148,17 +148,11 @@ static sym::Expr getSize(ContractionForm &form, ContractionExtent extent, int64_
   llvm_unreachable("an extent is a size");
 }
 
-namespace {
-/// The panels of a strip, and the most steps of k with which runs go strip by strip.
-struct Strips {
-  int64_t panels = 1, depth = 0;
-};
-} // namespace
-
 /// A row of a strip is a piece of 1 KiB of memory, from which prefetchers have a page at hand; sums take half of L1 at
 /// most. Panels pass by from L2 for each strip: a quarter of L2 holds them, where one of them alone would take half of
 /// L1. Only where neighbouring columns are neighbours in memory are pieces wide.
-static Strips getStrips(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps, const DeviceRates &rates) {
+static ContractionStrips getStrips(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps,
+                                   const DeviceRates &rates) {
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8, width = kernel.getWidth();
   constexpr int64_t pieceBytes = 1024;
   int64_t ofRow = width * bytes, most = rates.l1Bytes / 2 / (kernel.getRows() * ofRow);
@@ -195,7 +189,7 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   std::optional<InnerProducts> inner = allowed.innerProducts ? InnerProducts::get(form, device) : std::nullopt;
   SmallVector<ContractionProblem> problems = getContractionProblems(form, kernel, wordSteps, runs, inner);
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
-  Strips strips = allowed.strips ? getStrips(form, kernel, wordSteps, rates) : Strips();
+  ContractionStrips strips = allowed.strips ? getStrips(form, kernel, wordSteps, rates) : ContractionStrips();
   tree.streamedRows = allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0;
   tree.stripPanels = strips.panels;
   tree.stripDepth = strips.depth;
@@ -211,7 +205,7 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   };
   if (!allowed.construct)
     return getTiling({.shares = getPlainShares(problems.front(), rates, depthUnit)});
-  ContractionVariants chosen = chooseVariants(problems, constructContraction(problems, rates, depthUnit), rates,
+  ContractionVariants chosen = chooseVariants(problems, constructContraction(problems, rates, depthUnit, strips), rates,
                                               allowed.variants ? mostTilings : 1);
   if (chosen.variants.empty())
     return getTiling(chosen.otherwise);
@@ -228,8 +222,9 @@ SmallVector<TreeTilingAttr> tile::getBestTilings(TreeTilingAttr chosen, ArrayRef
     return llvm::map_to_vector(problems, [&](const auto &problem) { return TileSteps::get(problem, shares); });
   };
   SmallVector<TreeTilingAttr> tilings = {chosen};
-  std::set<SmallVector<TileSteps>> known = {steps(ContractionShares::get(tree))};
-  for (const ContractionCandidate &candidate : constructContraction(problems, rates, tree.depthUnit)) {
+  ContractionShares ofChosen = ContractionShares::get(tree);
+  std::set<SmallVector<TileSteps>> known = {steps(ofChosen)};
+  for (const ContractionCandidate &candidate : constructContraction(problems, rates, tree.depthUnit, ofChosen.strips)) {
     if (tilings.size() == most)
       break;
     const ContractionShares &shares = candidate.choice.shares;
