@@ -231,6 +231,37 @@ TEST(ConstructContraction, FasterMemoryMakesTransfersMatterLess) {
   }
 }
 
+/// Vectors of sums that reach into the next row wait for it with each further block of k.
+TEST(ConstructContraction, NarrowRowsAreSummedAtOnce) {
+  DeviceDescription device = describe("x86-64-v4");
+  DeviceRates rates = DeviceRates::get(device);
+  ContractionProblem narrow = makeProblem(device, 1, 64, 10, 512), whole = makeProblem(device, 1, 64, 16, 512);
+  auto getOverhead = [&](const ContractionProblem &problem, int64_t depth) {
+    ContractionShares shares = choose(device, problem);
+    shares.depth = depth;
+    return estimateContraction(problem, shares, rates, 1).overhead;
+  };
+  EXPECT_LT(getOverhead(narrow, 512), getOverhead(whole, 512));
+  EXPECT_GT(getOverhead(narrow, 64), 2 * getOverhead(whole, 64));
+  EXPECT_EQ(TileSteps::get(narrow, choose(device, narrow)).depthBlocks, 1);
+}
+
+/// The pages of wide results are visited once for all panels of a strip.
+TEST(ConstructContraction, StripsVisitRowsOnce) {
+  DeviceDescription device = describe("x86-64-v3");
+  DeviceRates rates = DeviceRates::get(device);
+  ContractionProblem problem = makeProblem(device, 1, 2048, 2048, 32);
+  auto getOverhead = [&](ContractionStrips strips) {
+    ContractionShares shares = constructContraction(problem, rates, problem.lanes, strips).front().choice.shares;
+    shares.mostRows = 252;
+    shares.panels = 16;
+    return estimateContraction(problem, shares, rates, 1).overhead;
+  };
+  double apart = getOverhead({}), together = getOverhead({.panels = 8, .depth = 128});
+  EXPECT_LT(together, 0.7 * apart);
+  EXPECT_EQ(getOverhead({.panels = 8, .depth = 16}), apart);
+}
+
 TEST(ConstructContraction, MoreUnitsMeanMoreTiles) {
   DeviceDescription few = describe("x86-64-v3"), many = few;
   few.units = 4;
