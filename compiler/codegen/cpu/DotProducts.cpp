@@ -27,11 +27,11 @@ private:
   void packRowsOf(const PackedBlock &block) override;
   void packColumnsOf(const PackedBlock &columns, Value start, Value pitch) override;
   void multiplyPanel(const Panel &columns, Value sums) override;
-  /// The place of packed columns from a step on, where `stored` has them.
+  /// The place of packed columns from a step on, where `storedColumns` has them.
   Value getStoredStart(Value column, Value step);
   /// The address of a group of a panel.
   Value getColumns(Value panel, Value group);
-  /// The address of a group of packed columns of `stored`.
+  /// The address of a group of packed columns of `storedColumns`.
   Value getPassing(Value place, Value block, Value group);
   void addPair(SmallVectorImpl<Value> &operands, const Panel &columns, Value group);
   void addAhead(SmallVectorImpl<Value> &operands, const Panel &columns, Value group, Value panel);
@@ -44,7 +44,7 @@ private:
   ModuleOp module;
   func::FuncOp kernel;
   /// The memory of columns that were packed before this program; null if it packs them.
-  Value stored;
+  Value storedColumns;
   /// By column: what sums have too much where A is packed flipped.
   Value columnSums;
 };
@@ -56,9 +56,9 @@ void DotProductEmitter::prepare() {
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(tiles.packedType, tiles.packedRows);
   if (Value parts = layout.factors.parts > 1 ? form.getParts() : Value())
-    stored = emission.getBuffer(parts);
+    storedColumns = emission.getBuffer(parts);
   else if (form.areColumnsWords())
-    stored = emission.getBuffer(form.compute.getInputs()[*form.getInput(form.rhs)]);
+    storedColumns = emission.getBuffer(form.compute.getInputs()[*form.getInput(form.rhs)]);
   else
     packedColumns = emission.takeScratch(tiles.packedType, tiles.packedColumns);
   accumulators = emission.takeScratch(tiles.sumType, tiles.sums);
@@ -68,7 +68,7 @@ void DotProductEmitter::prepare() {
 
 /// Panels of parts that pass by are multiplied in pairs where rows are half a strip.
 void DotProductEmitter::begin() {
-  if (stored && layout.factors.parts > 1)
+  if (storedColumns && layout.factors.parts > 1)
     pairsPanels = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(layout.unit / 2));
   call(TileFunction::enter);
 }
@@ -110,11 +110,12 @@ Value DotProductEmitter::getStoredStart(Value column, Value step) {
 
 Value DotProductEmitter::getColumns(Value panel, Value group) {
   Value start = emission.add(panel, emission.multiply(group, emission.getConstant(layout.getGroupElements())));
-  if (!stored)
+  if (!storedColumns)
     return emission.getPointer(packedColumns, start);
   // Parts are in memory as words.
-  return emission.getPointer(
-      stored, layout.factors.parts > 1 ? emission.divide(start, emission.getConstant(layout.getStepsOfWord())) : start);
+  return emission.getPointer(storedColumns, layout.factors.parts > 1
+                                                ? emission.divide(start, emission.getConstant(layout.getStepsOfWord()))
+                                                : start);
 }
 
 void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
