@@ -133,17 +133,6 @@ void forStored(tile::PanelsAttr panels, ArrayRef<int64_t> shape, ArrayRef<int64_
   }
 }
 
-/// The same of words: [panels][groups][16][32][steps of a word].
-template <typename Function>
-void forStored(tile::WordsAttr words, ArrayRef<int64_t> shape, ArrayRef<int64_t> storage, Function function) {
-  for (int64_t step = 0; step < shape[0]; ++step)
-    for (int64_t column = 0; column < shape[1]; ++column) {
-      int64_t row = column / words.width * storage[1] * words.words + step / words.getOf();
-      function((row * words.width + column % words.width) * words.getOf() + step % words.getOf(),
-               step * shape[1] + column);
-    }
-}
-
 /// Filters [channels in…][from][from][channels out] multiplied by `matrix`, [to][from], along both inner dimensions.
 template <typename Source, typename Target>
 void transformFilters(const tile::WinogradTransforms::Matrix &matrix, int64_t inChannels, int64_t outChannels,
@@ -200,16 +189,12 @@ Tensor evaluateView(tile::ViewOp op, const Tensor &operand, ArrayRef<int64_t> di
     using T = decltype(element);
     const T *source = operand.data<T>();
     T *target = result.data<T>();
-    auto unpack = [&](int64_t stored, int64_t plain) { target[plain] = source[stored]; };
-    auto pack = [&](int64_t stored, int64_t plain) { target[stored] = source[plain]; };
     if (auto panels = dyn_cast_or_null<tile::PanelsAttr>(to.getLayout()))
-      forStored(panels, dims, operand.getDims(), unpack);
-    else if (auto words = dyn_cast_or_null<tile::WordsAttr>(to.getLayout()))
-      forStored(words, dims, operand.getDims(), unpack);
-    else if (auto given = dyn_cast<tile::WordsAttr>(from.getLayout()))
-      forStored(given, operand.getDims(), dims, pack);
+      forStored(panels, dims, operand.getDims(),
+                [&](int64_t stored, int64_t plain) { target[plain] = source[stored]; });
     else
-      forStored(cast<tile::PanelsAttr>(from.getLayout()), operand.getDims(), dims, pack);
+      forStored(cast<tile::PanelsAttr>(from.getLayout()), operand.getDims(), dims,
+                [&](int64_t stored, int64_t plain) { target[stored] = source[plain]; });
   });
   return result;
 }

@@ -7,15 +7,12 @@ and two samples, on one to three workers the bits are those of one worker; all a
 """
 
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
-import freestone_runtime
 import numpy as np
-import onnx
-from onnx import numpy_helper
+from interpreted import check, drawn
 
 # Name → text, connections, and its weights, which are inputs where the text says so.
 MODELS = {
@@ -35,52 +32,20 @@ MODELS = {
 SETTINGS = (), ("--disable", "connect"), ("--target", "x86-64-v3"), ("--disable", "pack-weights"), ("--disable", "split-products")
 
 
-def drawn(*shape):
-    return np.random.default_rng(sum(shape)).standard_normal(shape, dtype=np.float32)
-
-
 def feed(value, samples):
     shape = [dim.dim_value if dim.HasField("dim_value") else samples for dim in value.type.tensor_type.shape.dim]
     return drawn(*shape) / np.float32(1 if value.name == "x" else shape[-2] ** 0.5)
 
 
-def run(folder, model, *options):
-    command = [freestone_runtime.freestone(), "run", model, "--input", folder / "feeds.npz", "--outputs", folder / "results.npz"]
-    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
-    with np.load(folder / "results.npz") as results:
-        return list(results.values())
-
-
-def check(folder, name, text, connections, weights):
-    path = folder / "model.onnx"
-    model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["": 20]>\nm {text}')
-    for weight, shape in weights.items():
-        model.graph.initializer.append(numpy_helper.from_array(drawn(*shape) / np.float32(shape[0] ** 0.5), weight))
-    onnx.save(model, path)
-    artifacts = {}
-    for options in SETTINGS:
-        artifacts[options] = folder / f"{len(artifacts)}.stone"
-        counters = freestone_runtime.compile_model(path, artifacts[options], *options)
-        wanted = 0 if "connect" in options else connections
-        assert counters["connected"] == wanted, (name, options, counters["connected"])
-    for samples in (0, 1, 2):
-        np.savez(folder / "feeds.npz", **{value.name: feed(value, samples) for value in model.graph.input})
-        expected = run(folder, path, "--interpret")
-        for options, artifact in artifacts.items():
-            bits = None
-            for workers in (1, 2, 3):
-                results = run(folder, artifact, "--threads", str(workers))
-                for result, value in zip(results, expected, strict=True):
-                    np.testing.assert_allclose(result, value, rtol=2e-4, atol=2e-5, err_msg=f"{name}, {options}, {workers} workers")
-                bits = bits or [result.tobytes() for result in results]
-                assert bits == [result.tobytes() for result in results], (name, options, workers)
-    return connections
+def feeds_of(inputs):
+    return ({value.name: feed(value, samples) for value in inputs} for samples in (0, 1, 2))
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    print({name: check(folder, name, *model) for name, model in MODELS.items()}, "connections of products")
+    print({name: check(folder, name, text, weights, SETTINGS, "connect", "connected", connections, feeds_of)
+           for name, (text, connections, weights) in MODELS.items()}, "connections of products")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ counters are 0; all agree with the interpreter.
 """
 
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -15,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import freestone_runtime
 import numpy as np
 import onnx
+from interpreted import run
 
 COMMON = "keep = Constant<value_float = 0.75>() more = Constant<value_float = 0.5>() "
 # Name → text, and the number of loops that overlap.
@@ -51,13 +51,6 @@ def feeds_of(name):
     else:
         for steps, count in ((0, 5), (1, 1), (7, 20000), (32, 300), (100, 3)):
             yield {"x": drawn(count), "m": np.array(steps)}
-
-
-def run(folder, model, *options):
-    command = [freestone_runtime.freestone(), "run", model, "--input", folder / "feeds.npz", "--outputs", folder / "results.npz"]
-    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
-    with np.load(folder / "results.npz") as results:
-        return list(results.values())
 
 
 def check(folder, name, text, loops):

@@ -11,7 +11,6 @@ end; with `--disable reverse-loops` a reversed copy. States as steps find them a
 """
 
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -20,6 +19,7 @@ import freestone_runtime
 import loops
 import numpy as np
 import onnx
+from interpreted import run
 
 COUNTERS = {"scan-products": "scan_products", "block-orders": "block_orders", "pack-in-loops": "packed_in_loops",
             "reverse-loops": "reversed", "keep-states": "kept_states"}
@@ -101,13 +101,6 @@ def feeds_of_found(steps, batch):
 def feeds_of_gates(gates):
     weights = {"w": drawn(gates * 8, 4), "r": drawn(gates * 8, 8) / 2, "wb": drawn(gates * 8), "rb": -drawn(gates * 8)}
     return lambda steps, batch: {"x": drawn(steps, batch, 4), **weights}
-
-
-def run(folder, model, *options):
-    command = [freestone_runtime.freestone(), "run", model, "--input", folder / "feeds.npz", "--outputs", folder / "results.npz"]
-    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
-    with np.load(folder / "results.npz") as results:
-        return list(results.values())
 
 
 def check(folder, made, switch, times, feeds):

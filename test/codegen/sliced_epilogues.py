@@ -7,15 +7,11 @@ bits are those of one worker; all agree with the interpreter, as do those of `--
 """
 
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
-import freestone_runtime
-import numpy as np
-import onnx
-from onnx import numpy_helper
+from interpreted import check, drawn
 
 # Name → text, products with sliced epilogues, and its weights, which are inputs where the text says so.
 MODELS = {
@@ -47,8 +43,8 @@ MODELS = {
 }
 
 
-def drawn(*shape):
-    return np.random.default_rng(sum(shape)).standard_normal(shape, dtype=np.float32)
+SETTINGS = ((), ("--disable", "sliced-epilogues"), ("--target", "x86-64-v3"), ("--disable", "pack-weights,pack-in-loops"),
+            ("--disable", "split-products"))
 
 
 def feeds_of(inputs):
@@ -60,43 +56,11 @@ def feeds_of(inputs):
         }
 
 
-def run(folder, model, *options):
-    command = [freestone_runtime.freestone(), "run", model, "--input", folder / "feeds.npz", "--outputs", folder / "results.npz"]
-    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
-    with np.load(folder / "results.npz") as results:
-        return list(results.values())
-
-
-def check(folder, name, text, products, weights):
-    path = folder / "model.onnx"
-    model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["": 20]>\nm {text}')
-    for weight, shape in weights.items():
-        model.graph.initializer.append(numpy_helper.from_array(drawn(*shape) / np.float32(shape[0] ** 0.5), weight))
-    onnx.save(model, path)
-    artifacts = {}
-    for options in ((), ("--disable", "sliced-epilogues"), ("--target", "x86-64-v3"), ("--disable", "pack-weights,pack-in-loops"), ("--disable", "split-products")):
-        artifacts[options] = folder / f"{len(artifacts)}.stone"
-        counters = freestone_runtime.compile_model(path, artifacts[options], *options)
-        wanted = 0 if "sliced-epilogues" in options else products
-        assert counters["sliced_epilogues"] == wanted, (name, options, counters["sliced_epilogues"])
-    for feeds in feeds_of(model.graph.input):
-        np.savez(folder / "feeds.npz", **feeds)
-        expected = run(folder, path, "--interpret")
-        for options, artifact in artifacts.items():
-            bits = None
-            for workers in (1, 2, 3):
-                results = run(folder, artifact, "--threads", str(workers))
-                for result, value in zip(results, expected, strict=True):
-                    np.testing.assert_allclose(result, value, rtol=2e-4, atol=2e-5, err_msg=f"{name}, {options}, {workers} workers")
-                bits = bits or [result.tobytes() for result in results]
-                assert bits == [result.tobytes() for result in results], (name, options, workers)
-    return products
-
-
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    print({name: check(folder, name, *model) for name, model in MODELS.items()}, "products with sliced epilogues")
+    print({name: check(folder, name, text, weights, SETTINGS, "sliced-epilogues", "sliced_epilogues", products, feeds_of)
+           for name, (text, products, weights) in MODELS.items()}, "products with sliced epilogues")
 
 
 if __name__ == "__main__":

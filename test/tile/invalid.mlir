@@ -127,3 +127,8 @@ func.func @found_none(%x: !graph.tensor<[t, n], f32>, %h: !graph.tensor<[n], f32
       : (!graph.tensor<[n], f32>, !graph.tensor<[t, n], f32>) -> (!graph.tensor<[n], f32>, !graph.tensor<[t, n], f32>)
   return %r#1 : !graph.tensor<[t, n], f32>
 }
+
+// -----
+
+// expected-error @+1 {{words have 2 or 4 steps, not 3}}
+func.func private @words(!graph.tensor<[384, 1000], i8, #tile.words<of = 3>>)
