@@ -53,6 +53,7 @@ struct Switches {
   bool keepPacked = true;
   bool streamColumns = true;
   bool strips = true;
+  bool bringResults = true;
   bool innerProducts = true;
   bool sumBlocks = true;
   bool construct = true;
@@ -92,7 +93,7 @@ struct Switches {
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.picturesTogether = switches.windows = switches.shareRows =
           switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
-          switches.streamColumns = switches.strips = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
+          switches.streamColumns = switches.strips = switches.bringResults = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
           switches.prefetchRows = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
@@ -197,6 +198,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "few rows read the columns of a contraction in place, without packing them"},
     {"strips", &Switches::strips, "strips",
      "contractions of few steps of k compute a strip of rows for several panels at a time, and write wide pieces of few rows"},
+    {"bring-results", &Switches::bringResults, "results_brought",
+     "rows of results that leave L2 are prefetched while contractions compute them"},
     {"inner-products", &Switches::innerProducts, "inner_products",
      "contractions with few rows or columns are inner products, with vectors along the sum"},
     {"sum-blocks", &Switches::sumBlocks, "sum_blocks",

@@ -29,6 +29,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
     windowTaps = form.getWindowTaps();
   }
   tiles.wordSteps = tree.multiply.getWordSteps();
+  tiles.bringBeyond = tree.multiply.getBringBeyond();
   tiles.streamedRows = tree.streamedRows;
   tiles.stripPanels = tree.stripPanels;
   tiles.stripDepth = tree.stripDepth;

@@ -54,8 +54,9 @@ struct ContractionTiles {
   /// Of elements in packed operands and of sums.
   mlir::Type packedType, sumType;
   /// Steps of k of a packed word, where products are of pairs; rows that read panels in place at most; rows ahead of
-  /// which an epilogue prefetches.
-  int64_t wordSteps = 1, streamedRows = 0, prefetchRows;
+  /// which an epilogue prefetches; elements of a result beyond which its rows are prefetched during the product, 0:
+  /// none.
+  int64_t wordSteps = 1, streamedRows = 0, prefetchRows, bringBeyond = 0;
   /// Panels that a strip of rows is computed for at a time, and the most steps of k of such runs; 0 if there are none.
   int64_t stripPanels = 1, stripDepth = 0;
   /// The panels of a tile, one of each slice; rows that an epilogue has at least.

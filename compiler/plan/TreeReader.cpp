@@ -107,6 +107,8 @@ LogicalResult TreeReader::readBody(ArrayAttr body, Leaf &above, bool mayDeal) {
     if (auto multiply = dyn_cast<MultiplyAttr>(node)) {
       if (multiply.getSkipTaps())
         return refuse("taps that are skipped are those of a convolution");
+      if (multiply.getBringBeyond())
+        return refuse("results that are brought are those of a single contraction");
       if (failed(add(multiply.getCompute())))
         return failure();
     } else if (auto evaluate = dyn_cast<EvaluateAttr>(node)) {

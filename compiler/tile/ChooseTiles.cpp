@@ -208,10 +208,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("pair_products");
     if (keepPacked)
       count("kept_packed");
+    if (bringResults)
+      count("results_brought");
     if (construct)
       count("constructed");
     Attribute tiling = tile::tileContraction(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-                                             {keepPacked, pairProducts, streamColumns, strips,
+                                             {keepPacked, pairProducts, streamColumns, strips, bringResults,
                                               innerProducts && !runsOfStage && form->slices == 1, construct,
                                               variants && !runsOfStage});
     SmallVector<Attribute> tilings = {tiling};

@@ -193,7 +193,10 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   tree.streamedRows = allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0;
   tree.stripPanels = strips.panels;
   tree.stripDepth = strips.depth;
-  tree.multiply = TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns, wordSteps);
+  // Beyond L2, rows of results take longer to come than the store buffer holds.
+  int64_t bringBeyond = allowed.bringResults ? rates.l2Bytes * 8 / form.elementType.getIntOrFloatBitWidth() : 0;
+  tree.multiply =
+      TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns, wordSteps, /*skipTaps=*/false, bringBeyond);
   auto getTiling = [&](const ContractionChoice &choice) -> Attribute {
     if (choice.isInner)
       return inner->getTiling(form, device);

@@ -142,6 +142,7 @@ def main():
     check_switch(folder, "stream-columns", "streamed_columns", Form(), (0, 3, 100, 77))
     check_switch(folder, "inner-products", "inner_products", Form(bound="n=1"), (0, 64, 3000, 1))
     check_switch(folder, "strips", "strips", Form(batch=True, epilogue=True), (2, 150, 24, 1100))
+    check_switch(folder, "bring-results", "results_brought", Form(epilogue=True), (0, 800, 60, 900))
     for form in forms:
         check(form, folder, rounds, choice)
     print(f"{len(forms)} forms at {rounds} sizes each: right")

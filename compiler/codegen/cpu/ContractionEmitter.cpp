@@ -1,6 +1,5 @@
 #include "compiler/codegen/cpu/ContractionEmitter.h"
 
-#include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/plan/Variants.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -323,24 +322,30 @@ SmallVector<LanePoints, 1> ContractionEmitter::getEpiloguePoints(Value column, V
   return slices;
 }
 
+/// Panels of slices share the rows, so that no more are on their way at once than the core waits for.
 void ContractionEmitter::bringEpilogue(const Panel &columns) {
-  Value zero = emission.getConstant(0), tileWidth = emission.getConstant(tiles.getTileWidth());
-  Value inTile =
-      emission.subtract(columns.place, emission.multiply(emission.divide(columns.place, tileWidth), tileWidth));
-  auto bringRows = [&] {
-    SmallVector<LanePoints, 1> at = getEpiloguePoints(columns.first, columns.piece.firstRow, width, Value());
-    Value first = emission.add(rows.first, columns.piece.firstRow);
-    Value count = emission.minimum(columns.piece.rowCount, emission.getConstant(tiles.prefetchRows));
-    emission.forRange(zero, count, 1, [&](Value row) {
-      bringEpilogueRow(emission, form.compute, at, Position{points.m, emission.add(first, row)});
-    });
-  };
+  int64_t ofPanel = llvm::divideCeil(tiles.prefetchRows, tiles.slices);
+  Value tileWidth = emission.getConstant(tiles.getTileWidth());
   emitInLastBlock([&] {
-    if (tiles.slices == 1)
-      bringRows();
-    else
-      emitIf(compare(arith::CmpIPredicate::eq, inTile, zero), bringRows);
+    Value tile = emission.divide(columns.place, tileWidth);
+    Value inTile = emission.subtract(columns.place, emission.multiply(tile, tileWidth));
+    Value slice = emission.divide(inTile, emission.getConstant(width));
+    Value column = tiles.slices == 1 ? columns.first : emission.multiply(tile, emission.getConstant(width));
+    SmallVector<LanePoints, 1> at = getEpiloguePoints(column, columns.piece.firstRow, width, Value());
+    Value first = emission.multiply(slice, emission.getConstant(ofPanel));
+    Value last = emission.minimum(columns.piece.rowCount, emission.add(first, emission.getConstant(ofPanel)));
+    Value ofPiece = emission.add(rows.first, columns.piece.firstRow);
+    emission.forRange(first, last, 1, [&](Value row) {
+      bringEpilogueRow(emission, form.compute, at, Position{points.m, emission.add(ofPiece, row)});
+    });
   });
+}
+
+std::optional<MemoryRows> ContractionEmitter::getResultRows(const Panel &columns) {
+  if (tiles.slices > 1 || form.storesPanels(width))
+    return std::nullopt;
+  SmallVector<LanePoints, 1> at = getEpiloguePoints(columns.first, columns.piece.firstRow, width, Value());
+  return codegen::getResultRows(emission, form.compute, at, points.m);
 }
 
 /// Behind the last block of k, the rows of a piece; of slices, those of all tiles, behind the last panel of the run.

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_CONTRACTIONEMITTER_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_CONTRACTIONEMITTER_H
 
+#include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/Pack.h"
 #include "compiler/codegen/cpu/TreeWalker.h"
 #include "compiler/plan/ContractionTiles.h"
@@ -54,8 +55,11 @@ protected:
   /// The column at a place: that of a panel in its slice.
   mlir::Value getColumn(mlir::Value place);
   /// Prefetches what the first rows of an epilogue read and write in a panel, before its last block of k: of a tile of
-  /// slices, before that of its first panel.
+  /// slices, some of these rows before that of each panel.
   void bringEpilogue(const Panel &columns);
+  /// The rows of the result that a panel's become. Nothing where several slices do together, or rows are next to each
+  /// other.
+  std::optional<MemoryRows> getResultRows(const Panel &columns);
   /// The packed numbers of a row or column, of a block of k.
   mlir::Value getPackedStep() { return emission.multiply(depthStep, emission.getConstant(tiles.parts)); }
   /// The scratch index of the packed panel at a place, beside a panel that is computed now: among those that stay

@@ -258,7 +258,8 @@ void BlocksEmitter::emitMultiply(tile::MultiplyAttr node) {
     Value pitch = constant(width * form.getElementType().getIntOrFloatBitWidth() / 8);
     func::CallOp::create(builder, location, declare(KernelKind::contract),
                          ValueRange{toWord(rows.count), toWord(height), toWord(used), toWord(depth.count), a, b, c,
-                                    toWord(constant(width)), toWord(accumulates), b, toWord(pitch)});
+                                    toWord(constant(width)), toWord(accumulates), b, toWord(pitch), c,
+                                    toWord(emission.multiply(accumulates, pitch))});
   });
 }
 

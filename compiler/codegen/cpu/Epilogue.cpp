@@ -98,6 +98,22 @@ void freestone::codegen::bringEpilogueRow(Emission &emission, tile::ComputeOp fi
   bringRow(emission, PlacedEpilogue(emission, first, points), ahead);
 }
 
+std::optional<MemoryRows> freestone::codegen::getResultRows(Emission &emission, tile::ComputeOp first,
+                                                            ArrayRef<LanePoints> points, sym::Expr rows) {
+  Value result = emission.program.getBody()->getTerminator()->getOperand(0);
+  auto compute = result.getDefiningOp<tile::ComputeOp>();
+  LanePoints at = PlacedEpilogue(emission, first, points).getPoints(compute).front();
+  auto type = cast<graph::TensorType>(result.getType());
+  sym::Expr linear = tile::getLinearIndex(type, ArrayRef(at.loops).take_front(compute.getNumParallel()));
+  std::optional<sym::Expr> step = tile::getStride(linear, rows), alongLanes = tile::getStride(linear, at.lane);
+  if (!step || step->isConstant(0) || !alongLanes || !alongLanes->isConstant(1))
+    return std::nullopt;
+  Value memory = emission.getResultBuffer(0);
+  int64_t bytes = llvm::divideCeil(cast<MemRefType>(memory.getType()).getElementTypeBitWidth(), 8);
+  return MemoryRows{emission.getPointer(memory, emission.getIndex(linear, at.positions)),
+                    emission.getSize(*step * bytes)};
+}
+
 void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first, ValueRange values,
                                       ArrayRef<LanePoints> points, std::optional<Position> ahead) {
   PlacedEpilogue placed(emission, first, points);

@@ -16,6 +16,16 @@ void emitEpilogue(Emission &emission, tile::ComputeOp first, mlir::ValueRange va
 void bringEpilogueRow(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<LanePoints> points,
                       const Position &ahead);
 
+/// Rows of memory that are prefetched: the address of the first one, and the bytes from each to the next.
+struct MemoryRows {
+  mlir::Value first, pitch;
+};
+
+/// The rows of a program's first result along one of the positions, from `points` on, behind the epilogue of a compute.
+/// Nothing if lanes are not contiguous there, or rows are all the same.
+std::optional<MemoryRows> getResultRows(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<LanePoints> points,
+                                        sym::Expr rows);
+
 /// Prefetches the lines of a tensor's elements at the place `ahead` of one of the positions, to be read or written, if
 /// lanes are contiguous in memory and these elements differ from the current ones.
 void bringCloser(Emission &emission, mlir::Value tensor, mlir::Value memory, llvm::ArrayRef<sym::Expr> indices,

@@ -11,7 +11,7 @@ namespace freestone::codegen {
 
 /// Emits a micro-kernel's blocks, each of one height: accumulators in registers, k unrolled. A block is a function
 ///   void block(i64 columns, i64 depth, ptr A, ptr C, i64 ldc, i64 accumulate, i64 height, ptr ahead, i64 pitch,
-///              ptr steps, ptr B of each unrolled step…)
+///              ptr brought, i64 brought pitch, ptr steps, ptr B of each unrolled step…)
 /// whose `steps` are A's, or their offsets where rows of A are not packed.
 class KernelBlocks {
   static int32_t getRowPitch(KernelKind kind, tile::MicroKernelAttr shape) {
@@ -62,6 +62,7 @@ protected:
 
 private:
   mlir::func::FuncOp openBlock(const std::string &name);
+  void bringRows(int64_t rows, mlir::Value first, mlir::Value pitch);
   mlir::Value multiplyPairs(mlir::Value a, mlir::Value b);
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum);
   mlir::Value addUp(mlir::Value a, mlir::Value b);

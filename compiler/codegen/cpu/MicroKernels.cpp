@@ -55,9 +55,17 @@ void KernelEmitter::emitDriver() {
   auto select = [&](Value condition, Value x, Value y) -> Value {
     return arith::SelectOp::create(builder, location, condition, x, y);
   };
+  Value brought = c, broughtPitch;
+  if (isInPlace) {
+    Value adds = compare(arith::CmpIPredicate::ne, accumulate, 0);
+    broughtPitch = select(adds, word(2 * lanes * bytes), word(0));
+  } else {
+    brought = arguments[11];
+    broughtPitch = arguments[12];
+  }
   scf::WhileOp::create(
-      builder, location, TypeRange{i64, pointer, pointer, i64},
-      ValueRange{rows, a, c, isInPlace ? arguments[9] : word(0)},
+      builder, location, TypeRange{i64, pointer, pointer, i64, pointer},
+      ValueRange{rows, a, c, isInPlace ? arguments[9] : word(0), brought},
       [&](OpBuilder &, Location, ValueRange values) {
         scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::sgt, values[0], 0), values);
       },
@@ -85,8 +93,9 @@ void KernelEmitter::emitDriver() {
         auto emitCall = [&](Region &region, func::FuncOp block) {
           OpBuilder::InsertionGuard caseGuard(builder);
           builder.createBlock(&region);
-          SmallVector<Value> operands = {columns,    depth,  values[1], values[2], ldc,
-                                         accumulate, height, ahead,     pitch,     isInPlace ? offsets : values[1]};
+          SmallVector<Value> operands = {columns, depth,      values[1],    values[2],
+                                         ldc,     accumulate, height,       ahead,
+                                         pitch,   values[4],  broughtPitch, isInPlace ? offsets : values[1]};
           for (int32_t step = 0; step < unroll; ++step)
             operands.push_back(getRight(b, step, pitch));
           func::CallOp::create(builder, location, block, operands);
@@ -99,7 +108,8 @@ void KernelEmitter::emitDriver() {
         scf::YieldOp::create(builder, location,
                              ValueRange{arith::SubIOp::create(builder, location, values[0], used),
                                         element(values[1], multiply(height, isInPlace ? word(rowPitch) : depth)),
-                                        element(values[2], multiply(height, ldc)), add(values[3], word(1))});
+                                        element(values[2], multiply(height, ldc)), add(values[3], word(1)),
+                                        element(values[4], builder.getI8Type(), multiply(height, broughtPitch))});
       });
   func::ReturnOp::create(builder, location);
 }
@@ -148,7 +158,8 @@ static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
     return builder.getFunctionType({i64, i64, i64, pointer, pointer, i64, pointer, i64, i64}, {});
   if (readsInPlace(kind))
     return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, pointer, i64, pointer, i64}, {});
-  return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64, pointer, i64}, {});
+  return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64, pointer, i64, pointer, i64},
+                                 {});
 }
 
 func::FuncOp freestone::codegen::declareKernel(ModuleOp module, KernelKind kind, Type elementType,

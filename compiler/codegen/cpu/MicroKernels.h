@@ -13,11 +13,12 @@ namespace freestone::codegen {
 /// and all readable.
 enum class KernelKind {
   /// void freestone_contract_T(i64 rows, i64 height, i64 columns, i64 depth, const T *A, const T *B, T *C, i64 ldc,
-  ///                           i64 accumulate, const void *ahead, i64 pitch)
+  ///                           i64 accumulate, const void *ahead, i64 pitch, void *brought, i64 broughtPitch)
   /// adds to (accumulate != 0) or sets C[rows, columns] = A[rows, depth] * B[depth, columns]. Rows of C are `ldc`
   /// elements apart; no other elements of C are touched. A is packed (`packRows`): a block of h rows has h elements for
   /// every step of k. Meanwhile `depth` rows of the panel's bytes, `pitch` bytes apart, are prefetched into L2 from
-  /// `ahead` on, which need not be mapped.
+  /// `ahead` on, which need not be mapped. Each block prefetches its rows of `brought`, which are `broughtPitch` bytes
+  /// apart, to be written: C where it is added to, or where it will go; none of pitch 0.
   contract,
   /// void freestone_stream_T(…)
   /// does the same for panels of `columns` = width that are read in place: rows of B are `pitch` bytes apart as well.
@@ -53,7 +54,8 @@ enum class KernelKind {
   /// (`WeightGradientTiles::channelPitch`).
   apart,
   /// void freestone_listed_T(…)
-  /// does what `window` does with `A[row + offsets[2 * step]]` and the row of B at `B[offsets[2 * step + 1]]`: any steps
+  /// does what `window` does with `A[row + offsets[2 * step]]` and the row of B at `B[offsets[2 * step + 1]]`: any
+  /// steps
   /// in any order. The rows of B some steps ahead are prefetched, whose offsets must be readable
   /// (`ConvolutionTiles::listedAhead`); `ahead` is not.
   listed,

@@ -27,12 +27,9 @@ private:
   void multiplyPanel(const Panel &columns, Value sums) override;
   void emitUpdate();
   Value getDirectOutput(Value row, Value column);
-  /// The address of a panel's first row, for prefetching, and the bytes from one row to the next.
-  struct RowsAhead {
-    Value first, pitch;
-  };
-  RowsAhead getAhead(const Panel &columns);
-  RowsAhead getStored(const tile::StreamedInput &input, Value column, Value step);
+  MemoryRows getAhead(const Panel &columns);
+  MemoryRows getStored(const tile::StreamedInput &input, Value column, Value step);
+  MemoryRows getBrought(const Panel &columns, Value output, Value stride, bool isResult);
   Value getLinear(unsigned input, Value column, Value step);
   /// Whether few rows of A may be updates of a run's results at once, which must then be in place: as rows, not in
   /// panels.
@@ -46,6 +43,8 @@ private:
   func::FuncOp kernel, streamingKernel, updateKernel;
   /// Whether columns are read in place, and by updates.
   Value streamsColumns, updatesRows;
+  /// Whether the result's rows are prefetched during the product; null if none are.
+  Value bringsResults;
   /// The height of blocks of the current run's rows.
   Value height;
 };
@@ -79,6 +78,11 @@ void MultiplyAddEmitter::prepare() {
 
 void MultiplyAddEmitter::begin() {
   streamsColumns = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.streamedRows));
+  if (tiles.bringBeyond > 0) {
+    Expr elements = form.getExtent(form.outer) * form.getExtent(form.m) * form.getExtent(form.n);
+    bringsResults =
+        compare(arith::CmpIPredicate::sgt, emission.getSize(elements), emission.getConstant(tiles.bringBeyond));
+  }
   updatesRows =
       conjoin(streamsColumns, compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(mostUpdatedRows)));
 }
@@ -138,11 +142,12 @@ void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value sums) {
     bringEpilogue(columns);
   Value before = emission.multiply(columns.piece.firstRow, columns.depth);
   Value left = emission.getPointer(packedRows, emission.add(rowsStart, before));
-  auto call = [&](func::FuncOp function, Value panel, const RowsAhead &ahead) {
+  MemoryRows brought = getBrought(columns, output, stride, /*isResult=*/!sums);
+  auto call = [&](func::FuncOp function, Value panel, const MemoryRows &ahead) {
     func::CallOp::create(builder, location, function,
                          ValueRange{toWord(columns.piece.rowCount), toWord(height), toWord(columns.count),
                                     toWord(columns.depth), left, panel, output, toWord(stride), toWord(getBlock()),
-                                    ahead.first, toWord(ahead.pitch)});
+                                    ahead.first, toWord(ahead.pitch), brought.first, toWord(brought.pitch)});
   };
   auto callPacked = [&] {
     Value panel = getCopy();
@@ -163,6 +168,25 @@ void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value sums) {
   emitIf(conjoin(streamsColumns, isWhole), callStreaming, callPacked);
 }
 
+/// Rows that are prefetched during a product: those that it adds to, and the result's before they are written.
+MemoryRows MultiplyAddEmitter::getBrought(const Panel &columns, Value output, Value stride, bool isResult) {
+  Value zero = emission.getConstant(0), bytes = emission.getConstant(form.elementType.getIntOrFloatBitWidth() / 8);
+  MemoryRows ofSums = {output, emission.multiply(stride, bytes)};
+  Value adds = compare(arith::CmpIPredicate::ne, getBlock(), zero);
+  if (!bringsResults)
+    return {output, select(adds, ofSums.pitch, zero)};
+  if (isResult) {
+    Value either = arith::OrIOp::create(builder, location, adds, bringsResults);
+    return {output, select(either, ofSums.pitch, zero)};
+  }
+  std::optional<MemoryRows> result = getResultRows(columns);
+  if (!result)
+    return {output, select(adds, ofSums.pitch, zero)};
+  Value next = emission.add(getBlock(), emission.getConstant(1));
+  Value isLast = conjoin(bringsResults, compare(arith::CmpIPredicate::eq, next, depthBlocks));
+  return {select(isLast, result->first, output), select(isLast, result->pitch, select(adds, ofSums.pitch, zero))};
+}
+
 /// The memory index of B.
 Value MultiplyAddEmitter::getLinear(unsigned input, Value column, Value step) {
   Positions positions = points.outer;
@@ -171,8 +195,7 @@ Value MultiplyAddEmitter::getLinear(unsigned input, Value column, Value step) {
   return emission.getIndex(points.getLinearIndex(form, input), positions);
 }
 
-MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getStored(const tile::StreamedInput &input, Value column,
-                                                            Value step) {
+MemoryRows MultiplyAddEmitter::getStored(const tile::StreamedInput &input, Value column, Value step) {
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[input.input]),
                               getLinear(input.input, column, step)),
@@ -180,7 +203,7 @@ MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getStored(const tile::Streamed
 }
 
 /// The next panel's rows in memory. If B is read as columns, the current panel: prefetching it again is free.
-MultiplyAddEmitter::RowsAhead MultiplyAddEmitter::getAhead(const Panel &columns) {
+MemoryRows MultiplyAddEmitter::getAhead(const Panel &columns) {
   auto [place, block] = getNext(columns);
   Value column = getColumn(place), step = emission.multiply(block, depthStep);
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;

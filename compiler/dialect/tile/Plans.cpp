@@ -216,11 +216,13 @@ LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t i
       succeeded(verifySize(emitError, "in_place", inPlace, 0)));
 }
 
-LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns, int64_t wordSteps, bool) {
+LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns, int64_t wordSteps, bool,
+                                   int64_t bringBeyond) {
   if (wordSteps != 1 && wordSteps != 2)
     return emitError() << "a word has 1 or 2 steps of k, not " << wordSteps;
   return success(succeeded(verifySize(emitError, "compute", compute, 0)) &&
-                 succeeded(verifySize(emitError, "columns", columns, 0)));
+                 succeeded(verifySize(emitError, "columns", columns, 0)) &&
+                 succeeded(verifySize(emitError, "bring_beyond", bringBeyond, 0)));
 }
 
 LogicalResult EvaluateAttr::verify(EmitError emitError, ArrayRef<int64_t> computes, int64_t lanes, int64_t along,

@@ -157,9 +157,13 @@ def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
     With `word_steps = 2`, packed words have two steps of k each, for pair products of integers; a step of the micro-kernel
     and of blocks is then a word. With `skip_taps`, rows of a convolution's pixels leave out the steps of taps that read
     the picture's border alone.
+
+    Of a single contraction, rows of the program's first result are prefetched, to be written, while the micro-kernel
+    computes their sums, where the result has more than `bring_beyond` elements; with 0 they never are.
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$columns, DefaultValuedParameter<"int64_t", "1">:$word_steps,
-                        DefaultValuedParameter<"bool", "false">:$skip_taps);
+                        DefaultValuedParameter<"bool", "false">:$skip_taps,
+                        DefaultValuedParameter<"int64_t", "0">:$bring_beyond);
 }
 
 def Tile_EvaluateAttr : Tile_TreeNode<"Evaluate", "evaluate"> {
