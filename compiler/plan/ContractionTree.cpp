@@ -279,8 +279,10 @@ LogicalResult ContractionTree::verifyDotProducts(ContractionForm &form, std::str
   if (depthUnit != group)
     return refuse("dot products are summed in groups of " + Twine(group) + " steps, not in blocks of whole units of " +
                   Twine(depthUnit));
-  if (multiply.getWordSteps() > 1 || streamedRows > 0 || stripDepth > 0 || multiply.getBringBeyond() > 0)
-    return refuse("dot products have words of their own, packed columns, no strips, and bring no results");
+  if (multiply.getWordSteps() > 1 || streamedRows > 0 || multiply.getBringBeyond() > 0)
+    return refuse("dot products have words of their own, packed columns, and bring no results");
+  if (isSplit && stripDepth > 0)
+    return refuse("panels of columns that are split pass by, in no strips");
   if (columns && packsRuns == isSplit)
     return refuse(isSplit ? "columns that are split are packed panel by panel"
                           : "columns of words are packed before the panels of a run are computed");

@@ -193,7 +193,10 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       return {};
     if (hasDotProducts) {
       count("dot_products");
-      return tile::tileDotProducts(*form, device);
+      tile::TreeTilingAttr tiling = tile::tileDotProducts(*form, device, strips);
+      if (tile::ContractionTree::get(tiling)->stripDepth > 0)
+        count("strips");
+      return tiling;
     }
     if (!tile::isMicroKernelContraction(*form, widthOf(form->elementType))) {
       std::optional<tile::InnerProducts> inner;

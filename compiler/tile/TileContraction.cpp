@@ -248,7 +248,7 @@ bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescriptio
   return factors && getUnit(*factors, device) != WordUnit::none && !(factors->areIntegers && hasVector(form));
 }
 
-TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device) {
+TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device, bool strips) {
   constexpr int64_t unit = DotProductLayout::unit, rowBytes = DotProductLayout::rowWords * DotProductLayout::wordBytes;
   DotProductFactors factors = *form.getDotProductFactors();
   // Blocks are equal in bytes for all elements.
@@ -261,6 +261,11 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescript
   auto kernel = DotProductKernelAttr::get(context, usedUnit, groups, factors.parts);
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
   tree.multiply = TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns);
+  if (strips && usedUnit == DotProductUnit::vectors) {
+    ContractionStrips found = getStrips(form, tree.kernel, /*wordSteps=*/1, DeviceRates::get(device));
+    tree.stripPanels = found.panels;
+    tree.stripDepth = found.depth;
+  }
   tree.mostRows = rows;
   tree.panels = 8;
   tree.depth = depth;

@@ -54,7 +54,8 @@ llvm::SmallVector<TreeTilingAttr> getBestTilings(TreeTilingAttr chosen, llvm::Ar
 
 /// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);
-TreeTilingAttr tileDotProducts(ContractionForm &form, const DeviceDescription &device);
+/// Vectors go strip by strip where k has few steps, if that is allowed.
+TreeTilingAttr tileDotProducts(ContractionForm &form, const DeviceDescription &device, bool strips);
 
 } // namespace freestone::tile
 

@@ -18,7 +18,7 @@
 // PANELS: can't be computed by its tree of tiles: columns of words are packed before the panels of a run are computed
 // TWICE: can't be computed by its tree of tiles: columns are packed twice
 // WHOLE: can't be computed by its tree of tiles: columns of dot products are kept whole
-// WORDS: can't be computed by its tree of tiles: dot products have words of their own, packed columns, no strips, and bring no results
+// WORDS: can't be computed by its tree of tiles: dot products have words of their own, packed columns, and bring no results
 // SUMS: can't be computed by its tree of tiles: sums of dot products are evaluated
 // FACTORS: can't be computed by its tree of tiles: it has no factors of f32 that can be split
 // KERNEL: can't be computed by its tree of tiles: rows are dealt in a share of steps of the micro-kernel's 14

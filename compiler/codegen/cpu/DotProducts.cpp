@@ -22,6 +22,7 @@ public:
 private:
   void prepare() override;
   void begin() override;
+  void beginRun() override { stripRows = emission.getConstant(tile::DotProductLayout::unit); }
   void end() override { call(TileFunction::leave); }
   void call(TileFunction function);
   void packRowsOf(const PackedBlock &block) override;
@@ -124,6 +125,9 @@ void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
     panel = getStoredStart(columns.first, columns.k);
   Value stripBytes =
       emission.multiply(groups, emission.getConstant(layout.factors.parts * layout.groupWords * layout.wordBytes));
+  Value strip = emission.divide(columns.piece.firstRow, emission.getConstant(layout.unit));
+  Value packed = emission.add(
+      rowsStart, emission.multiply(strip, emission.multiply(groups, emission.getConstant(layout.getGroupElements()))));
   // Equal shares: a strip waits for its sums once a call.
   Value calls = emission.ceilDivide(groups, emission.getConstant(layout.groups));
   Value share = emission.ceilDivide(groups, calls);
@@ -133,9 +137,9 @@ void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
     Value group = emission.multiply(number, share);
     Value count = emission.minimum(share, emission.subtract(groups, group));
     Value start = emission.multiply(group, emission.getConstant(layout.getGroupElements()));
-    SmallVector<Value> operands = {toWord(rows.count),
+    SmallVector<Value> operands = {toWord(columns.piece.rowCount),
                                    toWord(count),
-                                   emission.getPointer(packedRows, emission.add(rowsStart, start)),
+                                   emission.getPointer(packedRows, emission.add(packed, start)),
                                    toWord(stripBytes),
                                    getColumns(panel, group),
                                    emission.getPointer(accumulators, sums),
