@@ -96,13 +96,14 @@ void DotProductKernelEmitter::emitIf(Value condition, llvm::function_ref<void()>
 }
 
 /// Emits a function that accumulates a block of rows in vectors:
-///   void block(i64 groups, ptr A, ptr B, ptr C, i64 accumulate)
+///   void block(i64 words, ptr A, ptr B, ptr C, i64 accumulate)
 func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &factors, int64_t rows) {
   FunctionType type = builder.getFunctionType({i64, pointer, pointer, pointer, i64}, {});
   func::FuncOp function = open("block_" + std::to_string(rows), type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   ValueRange arguments = function.getArguments();
-  Value groups = arguments[0], a = arguments[1], b = arguments[2], c = arguments[3];
+  Value words = toIndex(arguments[0]), a = arguments[1], b = arguments[2], c = arguments[3];
+  Value wordsOfGroup = constant(tile::DotProductLayout::rowWords);
   auto sumType = VectorType::get({16}, factors.getSumType(builder.getContext()));
   auto wordType = VectorType::get({16}, builder.getI32Type());
   Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(sumType));
@@ -122,13 +123,14 @@ func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &f
       });
   llvm::append_range(state, before.getResults());
   state.append({a, b});
-  auto groupLoop = scf::ForOp::create(builder, location, constant(0), toIndex(groups), constant(1), state);
+  auto groupLoop = scf::ForOp::create(builder, location, constant(0), words, wordsOfGroup, state);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(groupLoop.getBody());
     Value groupA = groupLoop.getRegionIterArgs()[2 * rows];
-    auto loop =
-        scf::ForOp::create(builder, location, constant(0), constant(16), constant(1), groupLoop.getRegionIterArgs());
+    Value left = arith::SubIOp::create(builder, location, words, groupLoop.getInductionVar());
+    Value count = arith::MinSIOp::create(builder, location, left, wordsOfGroup);
+    auto loop = scf::ForOp::create(builder, location, constant(0), count, constant(1), groupLoop.getRegionIterArgs());
     {
       OpBuilder::InsertionGuard inner(builder);
       builder.setInsertionPointToStart(loop.getBody());

@@ -8,12 +8,13 @@
 namespace freestone::codegen {
 
 // The functions shared by all contractions with dot products of these factors:
-//   void freestone_dot_products_F(i64 rows, i64 groups, const void *A, i64 stripBytes, const void *B, T *C,
+//   void freestone_dot_products_F(i64 rows, i64 count, const void *A, i64 stripBytes, const void *B, T *C,
 //                                 i64 accumulate, const void *ahead, i64 pitch, const void *otherB, T *otherC,
 //                                 const void *otherAhead)
 // adds to (accumulate != 0) or sets `rows` consecutive rows of 32 sums (f32 or i32); rows up to the next multiple of 32
-// may be written too, with unspecified values. A strip of A is 32 rows of 16 words for every group; B is 16 rows for
-// every group, of words for 32 columns. Where elements have several parts, a group has so many times these rows, and
+// may be written too, with unspecified values. `count` is that of groups on tiles, of words on vectors, which leave the
+// rest of the last group unread. A strip of A is 32 rows of 16 words for every group; B is 16 rows for every group, of
+// words for 32 columns. Where elements have several parts, a group has so many times these rows, and
 // the products of parts are summed; meanwhile rows of 128 bytes, `pitch` bytes apart, are prefetched into L2 from
 // `ahead` on, which need not be mapped: 8 for each group of each of the first four strips. With a pitch of 0, the first
 // strip prefetches the groups of B into L1, and behind them the one at `ahead`. At most 16 rows of several parts may

@@ -40,6 +40,7 @@ private:
   void repeatWithoutParts(Value sums, const PackedBlock &columns);
   Value correctSums(Value sums, Value column) override;
   Value countGroups(const PackedBlock &block);
+  Value countMultiplied(const PackedBlock &block, Value group, Value groups);
 
   tile::DotProductLayout layout;
   ModuleOp module;
@@ -86,6 +87,16 @@ Value DotProductEmitter::countGroups(const PackedBlock &block) {
                           emission.ceilDivide(block.depth, emission.getConstant(layout.getStepsOfGroup())));
 }
 
+/// Groups, or on vectors the words in them.
+Value DotProductEmitter::countMultiplied(const PackedBlock &block, Value group, Value groups) {
+  if (layout.summedBy == tile::DotProductUnit::tiles)
+    return groups;
+  Value words = emission.getConstant(layout.rowWords);
+  return emission.minimum(
+      emission.multiply(groups, words),
+      emission.subtract(countMultipliedWords(emission, layout, block), emission.multiply(group, words)));
+}
+
 void DotProductEmitter::packRowsOf(const PackedBlock &block) {
   auto pack = layout.factors.parts > 1 ? packSplitRows : packDotProductRows;
   pack(emission, form, layout, points, block, countGroups(block), packedRows, rowsStart);
@@ -96,7 +107,7 @@ void DotProductEmitter::packColumnsOf(const PackedBlock &columns, Value start, V
   auto pack = layout.factors.parts > 1 ? packSplitPanels : packDotProductPanels;
   pack(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
   if (layout.flipsRows())
-    sumDotProductColumns(emission, layout, columns, groups, packedColumns, start, pitch,
+    sumDotProductColumns(emission, layout, columns, packedColumns, start, pitch,
                          compare(arith::CmpIPredicate::ne, getBlock(), emission.getConstant(0)), columnSums);
 }
 
@@ -138,7 +149,7 @@ void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
     Value count = emission.minimum(share, emission.subtract(groups, group));
     Value start = emission.multiply(group, emission.getConstant(layout.getGroupElements()));
     SmallVector<Value> operands = {toWord(columns.piece.rowCount),
-                                   toWord(count),
+                                   toWord(countMultiplied(columns, group, count)),
                                    emission.getPointer(packedRows, emission.add(packed, start)),
                                    toWord(stripBytes),
                                    getColumns(panel, group),

@@ -170,6 +170,16 @@ std::pair<Value, Value> freestone::codegen::joinRows(OpBuilder &builder, Locatio
   return {parts[0], parts[1]};
 }
 
+/// An empty sum has one word of zeros.
+Value freestone::codegen::countMultipliedWords(Emission &emission, const tile::DotProductLayout &layout,
+                                               const PackedBlock &block) {
+  bool areWhole = layout.summedBy == tile::DotProductUnit::tiles;
+  int64_t steps = areWhole ? layout.getStepsOfGroup() : layout.getStepsOfWord();
+  Value count =
+      emission.maximum(emission.getConstant(1), emission.ceilDivide(block.depth, emission.getConstant(steps)));
+  return areWhole ? emission.multiply(count, emission.getConstant(rowWords)) : count;
+}
+
 /// With rows contiguous in memory, all strips of a group are packed before the next group, so that memory is read row
 /// by row.
 static void packRowsAcross(Emission &emission, const tile::DotProductLayout &layout, DotProductPacker &packer,
@@ -231,7 +241,7 @@ void freestone::codegen::packDotProductPanels(Emission &emission, tile::Contract
   int64_t stepsOfWord = layout.getStepsOfWord(), steps = layout.getStepsOfGroup(), rowElements = unit * stepsOfWord;
   Value panels = emission.ceilDivide(block.count, width);
   if (packer.runsAcross()) {
-    emission.forRange(zero, emission.multiply(groups, emission.getConstant(rowWords)), 1, [&](Value word) {
+    emission.forRange(zero, countMultipliedWords(emission, layout, block), 1, [&](Value word) {
       Value rowStart = emission.add(start, emission.multiply(word, emission.getConstant(rowElements)));
       emission.forRange(zero, panels, 1, [&](Value panel) {
         Value column = emission.add(block.first, emission.multiply(panel, width));
@@ -263,8 +273,8 @@ void freestone::codegen::packDotProductPanels(Emission &emission, tile::Contract
 }
 
 void freestone::codegen::sumDotProductColumns(Emission &emission, const tile::DotProductLayout &layout,
-                                              const PackedBlock &block, Value groups, Value memory, Value start,
-                                              Value pitch, Value accumulates, Value sums) {
+                                              const PackedBlock &block, Value memory, Value start, Value pitch,
+                                              Value accumulates, Value sums) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
   auto sumType = VectorType::get({rowWords}, builder.getI32Type());
@@ -284,7 +294,7 @@ void freestone::codegen::sumDotProductColumns(Emission &emission, const tile::Do
       Value before = vector::LoadOp::create(builder, location, sumType, sums, at[half]);
       state[half] = arith::SelectOp::create(builder, location, accumulates, before, zeros);
     }
-    Value words = emission.multiply(groups, emission.getConstant(rowWords));
+    Value words = countMultipliedWords(emission, layout, block);
     auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), words, emission.getConstant(1),
                                    ValueRange(state));
     {

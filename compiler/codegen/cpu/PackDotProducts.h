@@ -13,9 +13,12 @@ void packDotProductRows(Emission &emission, tile::ContractionForm &form, const t
                         const ContractionPoints &points, const PackedBlock &block, mlir::Value groups,
                         mlir::Value memory, mlir::Value start);
 
+/// The words of steps of a block that are multiplied: on tiles, those of whole groups.
+mlir::Value countMultipliedWords(Emission &emission, const tile::DotProductLayout &layout, const PackedBlock &block);
+
 /// Packs panels of B from `memory[start]` on, each `pitch` elements after the previous one: `groups` times 16 rows of
-/// words of steps for 32 columns. Steps past the block's depth are zeros; columns past its count have unspecified
-/// values.
+/// words of steps for 32 columns. Steps past the block's depth are zeros in words that are multiplied; columns past its
+/// count have unspecified values.
 void packDotProductPanels(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
                           const ContractionPoints &points, const PackedBlock &block, mlir::Value groups,
                           mlir::Value memory, mlir::Value start, mlir::Value pitch);
@@ -40,8 +43,8 @@ std::pair<mlir::Value, mlir::Value> joinRows(mlir::OpBuilder &builder, mlir::Loc
 /// Adds to (`accumulates`, an i1) or sets `sums[column]`: the dot product of a row of flipped zeros with each column of
 /// packed panels.
 void sumDotProductColumns(Emission &emission, const tile::DotProductLayout &layout, const PackedBlock &block,
-                          mlir::Value groups, mlir::Value memory, mlir::Value start, mlir::Value pitch,
-                          mlir::Value accumulates, mlir::Value sums);
+                          mlir::Value memory, mlir::Value start, mlir::Value pitch, mlir::Value accumulates,
+                          mlir::Value sums);
 
 } // namespace freestone::codegen
 

@@ -334,7 +334,10 @@ void freestone::codegen::packWindowPanels(Emission &emission, tile::ContractionF
                 /*areMasksSlow=*/false};
   WordWindowPacker packer(emission, form, rows, points, block, memory);
   Value width = emission.getConstant(unit);
-  Value words = emission.multiply(groups, emission.getConstant(tile::DotProductLayout::rowWords));
+  // Steps of a gradient are words in whole groups.
+  Value words = form.getWordWindow()->isAlongDepth
+                    ? emission.multiply(groups, emission.getConstant(tile::DotProductLayout::rowWords))
+                    : countMultipliedWords(emission, layout, block);
   emission.forRange(emission.getConstant(0), emission.ceilDivide(block.count, width), 1, [&](Value panel) {
     Value first = emission.multiply(panel, width);
     Value count = emission.minimum(width, emission.subtract(block.count, first));
