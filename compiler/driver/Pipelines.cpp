@@ -45,6 +45,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;
   layouts.inPlace = switches.picturesInPlace;
+  layouts.strips = switches.packStrips;
   layouts.inRuns = switches.packInRuns;
   layouts.inLoops = switches.packInLoops;
   layouts.transform = switches.transformFilters;

@@ -27,6 +27,7 @@ struct Switches {
   bool fusePools = true;
   bool fuseChains = true;
   bool packWeights = true;
+  bool packStrips = true;
   bool packInRuns = true;
   bool packInLoops = true;
   bool picturesInPlace = true;
@@ -89,7 +90,7 @@ struct Switches {
     if (level == 0)
       switches.append = switches.reverseLoops = switches.keepStates = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.sliceEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
-      switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
+      switches.packStrips = switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.picturesTogether = switches.windows = switches.shareRows =
           switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
@@ -147,6 +148,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"chains", &Switches::fuseChains, "chained",
      "convolutions and windows compute rows right before the next ones read them: these stay in the cache"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
+    {"pack-strips", &Switches::packStrips, "packed_strips",
+     "filters of narrow numbers are stored in the strips of words that dot products read"},
     {"pack-in-runs", &Switches::packInRuns, "packed_in_runs",
      "weights of convolutions that are inputs or trained are packed once in each run"},
     {"pack-in-loops", &Switches::packInLoops, "packed_in_loops",

@@ -118,6 +118,11 @@ bool ContractionForm::areColumnsWords() {
   return input && isa_and_nonnull<WordsAttr>(compute.getInputType(*input).getLayout());
 }
 
+bool ContractionForm::areRowsStrips() {
+  std::optional<unsigned> input = getInput(lhs);
+  return input && isa_and_nonnull<StripsAttr>(compute.getInputType(*input).getLayout());
+}
+
 std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
   DotProductFactors factors;
   factors.areIntegers = elementType.isInteger(32);
@@ -130,7 +135,7 @@ std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
     bool mayHaveFill = !isLhs && hasWindow;
     if (!input || (compute.getFill(*input) && !mayHaveFill))
       return std::nullopt;
-    if (compute.getInputType(*input).getLayout() && (isLhs || !areColumnsWords()))
+    if (compute.getInputType(*input).getLayout() && !(isLhs ? areRowsStrips() : areColumnsWords()))
       return std::nullopt;
     if (!factors.areIntegers) {
       if (!compute.getInputType(*input).getElementType().isBF16())

@@ -69,6 +69,8 @@ struct ContractionForm {
   bool mayHaveSlices(int64_t count, int64_t width);
   /// Whether the vector operand is stored in words, which dot products alone read.
   bool areColumnsWords();
+  /// The same of the other operand, in strips of words.
+  bool areRowsStrips();
   /// What dot products multiply, if both factors are unmodified inputs: of bf16, or of 8 bits and widened.
   std::optional<DotProductFactors> getDotProductFactors();
   /// The same where both factors are inputs of f32, to be split into parts of bf16, and lie in memory along rows,

@@ -91,6 +91,8 @@ void ContractionTiles::setScratch(const ContractionTree &tree, Expr rows, Expr c
   }
   if (!tree.columns)
     packedColumns = constant(0);
+  if (!tree.rows)
+    packedRows = constant(0);
 
   // Tiles share the space for sums where k is one block.
   // Panels that pass by are multiplied in pairs, and so may be two tiles, where rows are a strip at most.

@@ -153,12 +153,16 @@ LogicalResult Reader::read() {
     return refuse("tiles are computed in blocks of steps of a constant size");
   tree.depth = *steps.getStep().asConstant();
   tree.depthUnit = steps.getUnit();
-  auto rows = take<PackedAttr>();
-  if (!rows || rows.getInPlace())
-    return refuse("a block of steps begins with packed rows");
-  if (failed(readKept(rows, 1, tree.keptRows)))
-    return failure();
-  tree.rows = rows.getInput();
+  // What is kept for two axes is columns: rows are stored in strips.
+  auto first = nodes.empty() ? PackedAttr() : dyn_cast<PackedAttr>(nodes.front());
+  if (!tree.dotProducts || !first || first.getKept() != 2) {
+    auto rows = take<PackedAttr>();
+    if (!rows || rows.getInPlace())
+      return refuse("a block of steps begins with packed rows");
+    if (failed(readKept(rows, 1, tree.keptRows)))
+      return failure();
+    tree.rows = rows.getInput();
+  }
   if (failed(readColumns()))
     return failure();
   tree.packsRuns = tree.columns.has_value();
@@ -217,7 +221,8 @@ bool ContractionTree::areColumnsStored(ContractionForm &form) const {
 ContractionTree ContractionTree::of(ContractionForm &form, Attribute kernel, int64_t ahead) {
   ContractionTree tree(kernel);
   tree.hasOuter = !form.outer.empty();
-  tree.rows = *form.getInput(form.lhs);
+  if (!tree.areRowsStored(form))
+    tree.rows = form.getInput(form.lhs);
   if (!tree.areColumnsStored(form))
     tree.columns = form.getInput(form.rhs);
   if (!tree.dotProducts && form.getDirectStride(tree.kernel.getWidth()))
@@ -237,7 +242,9 @@ TreeTilingAttr ContractionTree::build() const {
   auto pack = [&](int64_t input, int64_t axes, int64_t most, bool whole, int64_t inPlace) {
     return nodes.pack(/*compute=*/0, input, most ? axes : 0, most, most && whole, inPlace);
   };
-  SmallVector<Attribute> block = {pack(rows, 1, keptRows, /*whole=*/false, /*inPlace=*/0)}, panel, strip;
+  SmallVector<Attribute> block, panel, strip;
+  if (rows)
+    block.push_back(pack(*rows, 1, keptRows, /*whole=*/false, /*inPlace=*/0));
   if (columns)
     (packsRuns ? block : panel).push_back(pack(*columns, 2, keptColumns, keepsWhole, streamedRows));
   panel.push_back(multiply);
@@ -302,9 +309,12 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
     return refuse("columns that are multiplied and added are packed panel by panel");
   if (hasOuter == form.outer.empty())
     return refuse(hasOuter ? "it deals outer points, of which there are none" : "outer points are not dealt");
-  if (rows != *form.getInput(form.lhs) || (columns && *columns != *form.getInput(form.rhs)))
+  if ((rows && *rows != *form.getInput(form.lhs)) || (columns && *columns != *form.getInput(form.rhs)))
     return refuse("operand " + Twine(*form.getInput(form.lhs)) + " has the rows, operand " +
                   Twine(*form.getInput(form.rhs)) + " the columns");
+  if (rows.has_value() == areRowsStored(form))
+    return refuse(rows ? "rows that are stored in strips are packed again"
+                       : "rows that are not stored in strips are not packed");
   if (columns.has_value() == areColumnsStored(form))
     return refuse(columns ? "columns that are stored in panels are packed again"
                           : "columns that are not stored in panels are not packed");
@@ -327,7 +337,7 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
 
 bool ContractionTree::sharesCode(const ContractionTree &other) const {
   return kernel == other.kernel && dotProducts == other.dotProducts && depthUnit == other.depthUnit &&
-         columns == other.columns && keepsWhole == other.keepsWhole && multiply == other.multiply &&
-         streamedRows == other.streamedRows && stripPanels == other.stripPanels && stripDepth == other.stripDepth &&
-         evaluate == other.evaluate && together == other.together;
+         rows == other.rows && columns == other.columns && keepsWhole == other.keepsWhole &&
+         multiply == other.multiply && streamedRows == other.streamedRows && stripPanels == other.stripPanels &&
+         stripDepth == other.stripDepth && evaluate == other.evaluate && together == other.together;
 }

@@ -31,9 +31,8 @@ struct ContractionTree {
   int64_t mostRows = 0;
   /// Panels that are computed together; steps of a block at most, and those of which a block's are a multiple.
   int64_t panels = 1, depth = 1, depthUnit = 1;
-  /// The operands of rows and of columns; without a value, columns are stored as the micro-kernel reads them.
-  int64_t rows = 0;
-  std::optional<int64_t> columns;
+  /// The operands of rows and of columns; without a value, they are stored as the micro-kernel reads them.
+  std::optional<int64_t> rows, columns;
   /// Whether the columns of all panels that are together are packed before these are computed; whether they stay
   /// together or not at all, rather than in groups.
   bool packsRuns = false, keepsWhole = false;
@@ -66,6 +65,7 @@ struct ContractionTree {
 
 private:
   bool areColumnsStored(ContractionForm &form) const;
+  bool areRowsStored(ContractionForm &form) const { return dotProducts && form.areRowsStrips(); }
   mlir::LogicalResult verifyDotProducts(ContractionForm &form, std::string &why) const;
 };
 

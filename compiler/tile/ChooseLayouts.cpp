@@ -61,7 +61,9 @@ private:
   void chooseIn(func::FuncOp function);
   bool isConvolution(ComputeOp op);
   bool isWorthPackingInRun(ComputeOp op, const ContractionDims &dims);
+  bool multipliesWords(ContractionForm &form);
   bool readsWords(ComputeOp op, const ContractionDims &dims);
+  bool readsStrips(ComputeOp op, const ContractionDims &dims);
   bool readsFiltersAstride(ComputeOp op, const ContractionDims &dims);
   Attribute chooseForConvolution(ComputeOp op, const PackedOrder &order);
   bool isWorthPackingOnce(LoopOp loop, ComputeOp op, const ContractionDims &dims);
@@ -146,19 +148,35 @@ bool ChooseLayouts::readsFiltersAstride(ComputeOp op, const ContractionDims &dim
   return false;
 }
 
+/// Whether the device has dot products of these factors. Those of vectors flip rows where both have signs or none has,
+/// which takes sums of the columns that are made with the words.
+bool ChooseLayouts::multipliesWords(ContractionForm &form) {
+  std::optional<DotProductFactors> factors = form.getDotProductFactors();
+  if (!factors || !factors->areIntegers)
+    return factors && pairs;
+  return quads && (signs || factors->isLhsSigned != factors->isRhsSigned);
+}
+
 /// Whether dot products multiply rows by a matrix of weights of a narrow type, of which they would pack words in each
-/// run. Those of vectors flip signed rows, which takes sums of the columns that are made with the words.
+/// run.
 bool ChooseLayouts::readsWords(ComputeOp op, const ContractionDims &dims) {
   std::optional<ContractionForm> form = ContractionForm::get(op);
-  std::optional<DotProductFactors> factors = form ? form->getDotProductFactors() : std::nullopt;
   Value matrix = op.getInputs()[dims.rhs];
-  if (!factors || !dims.batch.empty() || dims.n.size() != 1 || dims.k.size() != 1 ||
+  if (!form || !dims.batch.empty() || dims.n.size() != 1 || dims.k.size() != 1 ||
       op.getExtents()[dims.n.front()].isConstant(1) || !isWeightOnly(matrix) || !isHoistable(matrix) ||
       isHoistable(op.getResult(0)) || form->getWordWindow())
     return false;
-  if (!factors->areIntegers)
-    return pairs;
-  return quads && (signs || factors->isLhsSigned != factors->isRhsSigned);
+  return multipliesWords(*form);
+}
+
+/// Whether dot products multiply rows of weights of a narrow type, such as filters by pictures.
+bool ChooseLayouts::readsStrips(ComputeOp op, const ContractionDims &dims) {
+  std::optional<ContractionForm> form = strips ? ContractionForm::get(op) : std::nullopt;
+  Value rows = op.getInputs()[dims.lhs];
+  auto isUsed = [&, used = getUsedLoops(op, dims.lhs)](unsigned loop) { return used[loop]; };
+  return form && llvm::none_of(dims.batch, isUsed) && dims.m.size() == 1 && form->getInput(form->lhs) == dims.lhs &&
+         !form->getExtent(form->m).isConstant(1) && !form->getExtent(form->n).isConstant(1) && isWeightOnly(rows) &&
+         isHoistable(rows) && !isHoistable(op.getResult(0)) && multipliesWords(*form);
 }
 
 /// Panels of the weights, or of what they are transformed to.
@@ -182,6 +200,12 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
   });
   for (ComputeOp op : contractions) {
     ContractionDims dims = *getContractionDims(op);
+    if (readsStrips(op, dims)) {
+      pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true),
+           StripsAttr::get(&getContext(), ContractionForm::get(op)->getDotProductFactors()->getStepsOfWord()));
+      count(getOperation(), "packed_strips", 1);
+      continue;
+    }
     if (readsFiltersAstride(op, dims)) {
       pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true), /*layout=*/{});
       continue;

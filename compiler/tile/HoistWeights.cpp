@@ -86,6 +86,8 @@ Value WeightHoister::copyPack(OpBuilder &builder, PackOp op, Value source) {
   SmallVector<Expr> shape(graph::getShape(source)), indices;
   for (unsigned dim = 0; dim < shape.size(); ++dim)
     indices.push_back(getLoopSymbol(builder.getContext(), dim));
+  if (auto strips = dyn_cast<StripsAttr>(op.getPacked().getType().getLayout()))
+    return storeStrips(builder, op.getLoc(), source, strips)->getResult(0);
   // A transposition before packing is merged with it: neither drops elements.
   if (auto copy = source.getDefiningOp<ComputeOp>();
       copy && isCopy(copy) && !copy.getFill(0) && copy.getMap(0).isPermutation()) {

@@ -344,7 +344,7 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
     rows by is packed once, before the loop, counted as `packed_in_loops`, and where a matrix unit multiplies it in parts
     of bf16, so are these, in runs with rows enough, counted as `parts_in_loops`. Filters of 3 x 3 taps are transformed where
     that saves time, which is counted as `transformed`. Narrow weights that dot products read are packed in their words, counted
-    as `packed_words`. Counts operands `packed`, those of convolutions of single taps as
+    as `packed_words`, those of rows, such as filters, as `packed_strips`. Counts operands `packed`, those of convolutions of single taps as
     `pictures_in_place`, and values `hoisted`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
@@ -358,6 +358,7 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
                  Option<"pairs", "pairs", "bool", "false", "Words of two bf16 are summed by dot products">,
                  Option<"quads", "quads", "bool", "false", "Words of four 8-bit integers are summed by dot products">,
                  Option<"signs", "signs", "bool", "false", "Dot products of integers multiply any signs">,
+                 Option<"strips", "strips", "bool", "true", "Rows of narrow weights are packed in strips of words">,
                  Option<"fewestPixels", "fewest-pixels", "int64_t", "128",
                         "Pixels of a convolution, at typical sizes, that packing its weights in each run is worth">,
                  Option<"inLoops", "in-loops", "bool", "true",

@@ -50,6 +50,27 @@ FailureOr<ComputeOp> storeWords(OpBuilder &builder, Location location, Value sou
   return compute.create(element, [&](ComputeBody &body) { return body.input(operand); });
 }
 
+FailureOr<ComputeOp> storeStrips(OpBuilder &builder, Location location, Value source, StripsAttr layout) {
+  ArrayRef<Expr> shape = graph::getShape(source);
+  Expr steps = Expr::constant(builder.getContext(), 1);
+  for (Expr extent : shape.drop_front())
+    steps = steps * extent;
+  SmallVector<Expr> matrix = {shape.front(), steps}, storage = layout.getStorageShape(matrix);
+  Type element = graph::getElementType(source);
+  if (shape != ArrayRef(matrix)) {
+    auto type = graph::TensorType::get(builder.getContext(), matrix, element, /*layout=*/Attribute());
+    source = graph::ReshapeOp::create(builder, location, type, source);
+  }
+  bool isFull = Expr::mod(matrix[0], StripsAttr::height).isConstant(0) &&
+                Expr::mod(matrix[1], layout.getStepsOfGroup()).isConstant(0);
+  ComputeBuilder compute(builder, location, storage);
+  SmallVector<Expr> loops = compute.parallelLoops();
+  Expr indices[] = {loops[0] * StripsAttr::height + loops[2], loops[1] * layout.getStepsOfGroup() + loops[3]};
+  unsigned operand = compute.read(source, indices,
+                                  isFull ? TypedAttr() : cast<TypedAttr>(builder.getZeroAttr(getScalarType(element))));
+  return compute.create(element, [&](ComputeBody &body) { return body.input(operand); });
+}
+
 /// The matrix that transforms filters, in one dimension.
 static Value getFilterMatrix(OpBuilder &builder, Location location, int64_t outputs, Type element) {
   SmallVector<float> values;

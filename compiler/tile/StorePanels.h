@@ -17,6 +17,10 @@ mlir::FailureOr<ComputeOp> storeWords(mlir::OpBuilder &builder, mlir::Location l
                                       llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,
                                       WordsAttr layout);
 
+/// The storage of rows of steps, which `source` has row-major, in strips of words.
+mlir::FailureOr<ComputeOp> storeStrips(mlir::OpBuilder &builder, mlir::Location location, mlir::Value source,
+                                       StripsAttr layout);
+
 /// The storage of filters of this shape, [channels in…, 3, 3, channels out], that are transformed; as above.
 mlir::FailureOr<ComputeOp> storeTransformed(mlir::OpBuilder &builder, mlir::Location location, mlir::Value source,
                                             llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,

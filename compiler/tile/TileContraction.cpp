@@ -49,7 +49,7 @@ static bool areColumnsContiguous(ContractionForm &form) {
 /// Whether a product has a single row or column, and is summed in place faster than the matrix is packed. Pairs of
 /// narrow integers are summed so for a row only, with vectors along memory.
 static bool hasVector(ContractionForm &form) {
-  if (form.areColumnsWords())
+  if (form.areColumnsWords() || form.areRowsStrips())
     return false;
   bool isRow = form.getExtent(form.m).isConstant(1), isColumn = form.getExtent(form.n).isConstant(1);
   if (isRow && isColumn)
@@ -270,7 +270,7 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescript
   tree.panels = 8;
   tree.depth = depth;
   tree.depthUnit = DotProductLayout::get(form, kernel).getStepsOfGroup();
-  tree.keptRows = rows * depth;
+  tree.keptRows = tree.rows ? rows * depth : 0;
   tree.keptColumns = 4 * device.getL2Bytes() / bytes;
   // Rows of their memory are short.
   tree.packsRuns = tree.keepsWhole = true;

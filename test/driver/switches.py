@@ -54,7 +54,7 @@ OF_SMALL_PICTURES = {"skip-taps", "channel-vectors", "pictures-together"}
 # test/training/batch_norms.py tests those of normalizations in training, and of depthwise filters.
 OF_NORMS = {"factor-sums", "order-maps", "order-products", "long-rows", "sum-blocks"}
 # test/codegen/integer_products.py and integer_convolutions.py test those of integers.
-OF_INTEGERS = {"pair-products", "integer-products"}
+OF_INTEGERS = {"pair-products", "integer-products", "pack-strips"}
 # test/codegen/rounded_products.py tests that of integers that numbers are rounded to, tabulated_maps.py that of functions
 # of 8 bits.
 OF_ROUNDING = {"rounded-products", "tabulated-maps"}

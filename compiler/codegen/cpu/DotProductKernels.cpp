@@ -96,9 +96,10 @@ void DotProductKernelEmitter::emitIf(Value condition, llvm::function_ref<void()>
 }
 
 /// Emits a function that accumulates a block of rows in vectors:
-///   void block(i64 words, ptr A, ptr B, ptr C, i64 accumulate)
+///   void block(i64 words, ptr A, ptr B, ptr C, i64 accumulate, ptr ahead)
+/// Meanwhile as many rows of A are prefetched into L2 from `ahead` on: no prefetcher follows some rows of each group.
 func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &factors, int64_t rows) {
-  FunctionType type = builder.getFunctionType({i64, pointer, pointer, pointer, i64}, {});
+  FunctionType type = builder.getFunctionType({i64, pointer, pointer, pointer, i64, pointer}, {});
   func::FuncOp function = open("block_" + std::to_string(rows), type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   ValueRange arguments = function.getArguments();
@@ -122,15 +123,20 @@ func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &f
         scf::YieldOp::create(builder, location, SmallVector<Value>(addresses.size(), zeros));
       });
   llvm::append_range(state, before.getResults());
-  state.append({a, b});
+  state.append({a, b, arguments[5]});
   auto groupLoop = scf::ForOp::create(builder, location, constant(0), words, wordsOfGroup, state);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(groupLoop.getBody());
-    Value groupA = groupLoop.getRegionIterArgs()[2 * rows];
+    Value groupA = groupLoop.getRegionIterArgs()[2 * rows], ahead = groupLoop.getRegionIterArgs()[2 * rows + 2];
+    for (int64_t row = 0; row < rows; ++row)
+      LLVM::Prefetch::create(builder, location, advance(ahead, static_cast<int32_t>(row * tileRow)), /*rw=*/0,
+                             /*hint=*/2,
+                             /*cache=*/1);
     Value left = arith::SubIOp::create(builder, location, words, groupLoop.getInductionVar());
     Value count = arith::MinSIOp::create(builder, location, left, wordsOfGroup);
-    auto loop = scf::ForOp::create(builder, location, constant(0), count, constant(1), groupLoop.getRegionIterArgs());
+    auto loop = scf::ForOp::create(builder, location, constant(0), count, constant(1),
+                                   groupLoop.getRegionIterArgs().drop_back());
     {
       OpBuilder::InsertionGuard inner(builder);
       builder.setInsertionPointToStart(loop.getBody());
@@ -153,6 +159,7 @@ func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &f
     }
     SmallVector<Value> next(loop.getResults());
     next[2 * rows] = advance(groupA, groupBytes);
+    next.push_back(advance(ahead, groupBytes));
     scf::YieldOp::create(builder, location, next);
   }
   for (auto [address, sum] : llvm::zip(addresses, groupLoop.getResults()))
@@ -185,7 +192,8 @@ void DotProductKernelEmitter::emitVectorKernel(const tile::DotProductFactors &fa
   ValueRange arguments = openKernel(factors);
   Value rows = toIndex(arguments[0]);
   forStrips(arguments, [&](Value strip, Value a, Value c) {
-    Value before = arith::MulIOp::create(builder, location, strip, constant(stripRows));
+    Value next = advance(a, arguments[3]),
+          before = arith::MulIOp::create(builder, location, strip, constant(stripRows));
     Value left = arith::SubIOp::create(builder, location, rows, before);
     int64_t first = 0;
     for (int64_t most : blockRows) {
@@ -194,7 +202,8 @@ void DotProductKernelEmitter::emitVectorKernel(const tile::DotProductFactors &fa
         Value inBlock = arith::SubIOp::create(builder, location, left, constant(first));
         callBlock(blocks, inBlock, most,
                   {arguments[1], advance(a, static_cast<int32_t>(first * tileRow)), arguments[4],
-                   advance(c, static_cast<int32_t>(first * panelRow)), arguments[6]});
+                   advance(c, static_cast<int32_t>(first * panelRow)), arguments[6],
+                   advance(next, static_cast<int32_t>(first * tileRow))});
       });
       first += most;
     }

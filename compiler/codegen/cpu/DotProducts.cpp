@@ -28,7 +28,7 @@ private:
   void packRowsOf(const PackedBlock &block) override;
   void packColumnsOf(const PackedBlock &columns, Value start, Value pitch) override;
   void multiplyPanel(const Panel &columns, Value sums) override;
-  /// The place of packed columns from a step on, where `storedColumns` has them.
+  /// The place of packed columns from a step on, where `storedColumns` has them; of rows in `storedRows`.
   Value getStoredStart(Value column, Value step);
   /// The address of a group of a panel.
   Value getColumns(Value panel, Value group);
@@ -45,8 +45,8 @@ private:
   tile::DotProductLayout layout;
   ModuleOp module;
   func::FuncOp kernel;
-  /// The memory of columns that were packed before this program; null if it packs them.
-  Value storedColumns;
+  /// The memory of columns and of rows that were packed before this program; null if it packs them.
+  Value storedColumns, storedRows;
   /// By column: what sums have too much where A is packed flipped.
   Value columnSums;
 };
@@ -56,7 +56,10 @@ private:
 void DotProductEmitter::prepare() {
   kernel = declareDotProducts(module, layout.multiplied);
   // The same sizes as in the plan's `scratch`.
-  packedRows = emission.takeScratch(tiles.packedType, tiles.packedRows);
+  if (form.areRowsStrips())
+    storedRows = emission.getBuffer(form.compute.getInputs()[*form.getInput(form.lhs)]);
+  else
+    packedRows = emission.takeScratch(tiles.packedType, tiles.packedRows);
   if (Value parts = layout.factors.parts > 1 ? form.getParts() : Value())
     storedColumns = emission.getBuffer(parts);
   else if (form.areColumnsWords())
@@ -111,7 +114,7 @@ void DotProductEmitter::packColumnsOf(const PackedBlock &columns, Value start, V
                          compare(arith::CmpIPredicate::ne, getBlock(), emission.getConstant(0)), columnSums);
 }
 
-/// Groups of all steps of a panel follow each other.
+/// Groups of all steps of a panel, or of a strip, which is as high, follow each other.
 Value DotProductEmitter::getStoredStart(Value column, Value step) {
   Value steps = emission.getConstant(layout.getStepsOfGroup());
   Value panel = emission.divide(column, emission.getConstant(width));
@@ -134,11 +137,17 @@ void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
   Value panel = getCopy(), groups = countGroups(columns);
   if (!panel)
     panel = getStoredStart(columns.first, columns.k);
-  Value stripBytes =
-      emission.multiply(groups, emission.getConstant(layout.factors.parts * layout.groupWords * layout.wordBytes));
+  Value bytesOfGroup = emission.getConstant(layout.factors.parts * layout.groupWords * layout.wordBytes);
+  Value groupsOfStrip = groups, rowsAt = rowsStart, memory = packedRows;
+  if (storedRows) {
+    groupsOfStrip = emission.ceilDivide(depthTotal, emission.getConstant(layout.getStepsOfGroup()));
+    rowsAt = getStoredStart(rows.first, columns.k);
+    memory = storedRows;
+  }
+  Value stripBytes = emission.multiply(groupsOfStrip, bytesOfGroup);
   Value strip = emission.divide(columns.piece.firstRow, emission.getConstant(layout.unit));
-  Value packed = emission.add(
-      rowsStart, emission.multiply(strip, emission.multiply(groups, emission.getConstant(layout.getGroupElements()))));
+  Value ofStrip = emission.multiply(groupsOfStrip, emission.getConstant(layout.getGroupElements()));
+  rowsAt = emission.add(rowsAt, emission.multiply(strip, ofStrip));
   // Equal shares: a strip waits for its sums once a call.
   Value calls = emission.ceilDivide(groups, emission.getConstant(layout.groups));
   Value share = emission.ceilDivide(groups, calls);
@@ -150,7 +159,7 @@ void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
     Value start = emission.multiply(group, emission.getConstant(layout.getGroupElements()));
     SmallVector<Value> operands = {toWord(columns.piece.rowCount),
                                    toWord(countMultiplied(columns, group, count)),
-                                   emission.getPointer(packedRows, emission.add(packed, start)),
+                                   emission.getPointer(memory, emission.add(rowsAt, start)),
                                    toWord(stripBytes),
                                    getColumns(panel, group),
                                    emission.getPointer(accumulators, sums),

@@ -22,6 +22,9 @@ struct WordRows {
   bool areMasksSlow;
 };
 
+/// Bytes of rows that are joined to words while L1 has them.
+constexpr int64_t bytesAtOnce = 16384;
+
 /// Lanes [first, last) of a vector of positions within a row of memory.
 struct PositionRun {
   Value first, last;
@@ -44,6 +47,7 @@ private:
   void packRuns(Value number, Value count, Value start);
   void packTap(const PositionRun &run, Value tap, Value start);
   std::pair<Value, Value> getLoaded(const PositionRun &run, const Positions &taps);
+  Value getMask(int64_t elements, Value begin, Value end);
   Value getLoadMask(Value first, Value last);
   Value loadRow(Value source, Value at, Value mask);
   void storeRow(Value values, Value at, Value mask);
@@ -136,15 +140,37 @@ std::pair<Value, Value> WordWindowPacker::getLoaded(const PositionRun &run, cons
   return {emission.minimum(first, last), last};
 }
 
+/// Lanes [begin, end): bits of an integer where a register of masks has them. Comparisons of vectors would be made anew
+/// for each row that is copied.
+Value WordWindowPacker::getMask(int64_t elements, Value begin, Value end) {
+  bool hasRegister = !areMasksSlow && llvm::is_contained({8, 16, 32, 64}, elements);
+  if (!hasRegister)
+    return arith::XOrIOp::create(builder, location, emission.getTailMask(elements, begin),
+                                 emission.getTailMask(elements, end));
+  Type i64 = builder.getI64Type(), bitsType = builder.getIntegerType(elements);
+  Value one = arith::ConstantIntOp::create(builder, location, 1, 64);
+  // 2^count, in two steps of fewer bits than an integer has.
+  auto raise = [&](Value count) -> Value {
+    Value word = arith::IndexCastOp::create(builder, location, i64, count);
+    Value half = arith::ShRUIOp::create(builder, location, word, one);
+    Value rest = arith::SubIOp::create(builder, location, word, half);
+    return arith::ShLIOp::create(builder, location, arith::ShLIOp::create(builder, location, one, half), rest);
+  };
+  Value bits = arith::SubIOp::create(builder, location, raise(end), raise(begin));
+  if (elements < 64)
+    bits = arith::TruncIOp::create(builder, location, bitsType, bits);
+  Value word = vector::BroadcastOp::create(builder, location, VectorType::get({1}, bitsType), bits);
+  return vector::BitCastOp::create(builder, location, VectorType::get({elements}, builder.getI1Type()), word);
+}
+
 /// The elements from the first position to the last one: none after the last position's is read.
 Value WordWindowPacker::getLoadMask(Value first, Value last) {
-  unsigned elements = lanes * window.stride;
+  int64_t elements = lanes * window.stride;
   Value stride = emission.getConstant(window.stride);
   Value begin = emission.multiply(first, stride);
   Value gap = emission.getConstant(window.stride - 1);
   Value end = emission.maximum(begin, emission.subtract(emission.multiply(last, stride), gap));
-  Value before = emission.getTailMask(elements, begin), until = emission.getTailMask(elements, end);
-  return arith::XOrIOp::create(builder, location, before, until);
+  return getMask(elements, begin, end);
 }
 
 /// The elements of all positions; those that are masked, or without a mask all, are in bounds.
@@ -213,10 +239,7 @@ void WordWindowPacker::packTap(const PositionRun &run, Value tap, Value start) {
     });
   };
   auto packMasked = [&] {
-    auto maskType = VectorType::get({lanes}, builder.getI1Type());
-    Value all = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(maskType, true));
-    Value before = emission.getTailMask(lanes, run.first);
-    packSteps(getLoadMask(loadFirst, loadLast), arith::XOrIOp::create(builder, location, before, all));
+    packSteps(getLoadMask(loadFirst, loadLast), getMask(lanes, run.first, emission.getConstant(lanes)));
   };
   if (!areMasksSlow)
     return packMasked();
@@ -305,11 +328,20 @@ void WordWindowPacker::transposeGroup(Value start) {
 void WordWindowPacker::packPanel(Value first, Value count, Value words, Value start) {
   Value zero = emission.getConstant(0);
   if (!window.isAlongDepth) {
-    firstStep = block.k;
-    stepCount = block.depth;
-    packRuns(emission.add(block.first, first), count, start);
-    clearRows(block.depth, emission.multiply(words, emission.getConstant(stepsOfWord)), start);
-    return joinWords(words, start);
+    // As many steps at a time as L1 has beside their rows of memory: words with all taps.
+    int64_t bytesOfStep = lanes * elementType.getIntOrFloatBitWidth() / 8;
+    int64_t unit = stepsOfWord * form.getExtent(steps.drop_front()).asConstant().value_or(1);
+    int64_t most = std::max<int64_t>(1, bytesAtOnce / (bytesOfStep * unit)) * unit;
+    Value all = emission.multiply(words, emission.getConstant(stepsOfWord));
+    return emission.forRange(zero, all, most, [&](Value step) {
+      Value here = emission.minimum(emission.getConstant(most), emission.subtract(all, step));
+      Value place = getRow(start, step);
+      firstStep = emission.add(block.k, step);
+      stepCount = emission.maximum(zero, emission.minimum(here, emission.subtract(block.depth, step)));
+      packRuns(emission.add(block.first, first), count, place);
+      clearRows(stepCount, here, place);
+      joinWords(emission.divide(here, emission.getConstant(stepsOfWord)), place);
+    });
   }
   firstStep = emission.add(block.first, first);
   stepCount = count;

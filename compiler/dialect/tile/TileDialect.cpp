@@ -76,6 +76,8 @@ SmallVector<sym::Expr> getStorageShape(graph::TensorType type) {
     return parts.getStorageShape(type.getShape());
   if (auto words = dyn_cast_or_null<WordsAttr>(type.getLayout()))
     return words.getStorageShape(type.getShape());
+  if (auto strips = dyn_cast_or_null<StripsAttr>(type.getLayout()))
+    return strips.getStorageShape(type.getShape());
   if (auto box = dyn_cast_or_null<BoxAttr>(type.getLayout()))
     return SmallVector<sym::Expr>(box.getShape());
   return SmallVector<sym::Expr>(type.getShape());
@@ -87,6 +89,8 @@ SmallVector<sym::Expr> getStorageIndex(graph::TensorType type, ArrayRef<sym::Exp
     return panels.getStorageIndex(indices);
   if (auto words = dyn_cast_or_null<WordsAttr>(type.getLayout()))
     return words.getStorageIndex(indices);
+  if (auto strips = dyn_cast_or_null<StripsAttr>(type.getLayout()))
+    return strips.getStorageIndex(type.getShape(), indices);
   SmallVector<sym::Expr> position(indices);
   if (auto box = dyn_cast_or_null<BoxAttr>(type.getLayout()))
     for (auto [index, first] : llvm::zip_equal(position, box.getFirst()))
@@ -182,6 +186,25 @@ SmallVector<sym::Expr> WordsAttr::getStorageIndex(ArrayRef<sym::Expr> indices) c
   return {sym::Expr::floorDiv(column, width), sym::Expr::floorDiv(step, words * getOf()),
           sym::Expr::mod(sym::Expr::floorDiv(step, getOf()), words), sym::Expr::mod(column, width),
           sym::Expr::mod(step, getOf())};
+}
+
+LogicalResult StripsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t of) {
+  return of == 2 || of == 4 ? success() : emitError() << "words have 2 or 4 steps, not " << of;
+}
+
+SmallVector<sym::Expr> StripsAttr::getStorageShape(ArrayRef<sym::Expr> shape) const {
+  auto constant = [&](int64_t value) { return sym::Expr::constant(getContext(), value); };
+  return {sym::Expr::ceilDiv(shape[0], height),
+          sym::Expr::ceilDiv(product(getContext(), shape.drop_front()), getStepsOfGroup()), constant(height),
+          constant(getStepsOfGroup())};
+}
+
+SmallVector<sym::Expr> StripsAttr::getStorageIndex(ArrayRef<sym::Expr> shape, ArrayRef<sym::Expr> indices) const {
+  sym::Expr row = indices[0], step = sym::Expr::constant(getContext(), 0);
+  for (auto [extent, index] : llvm::zip_equal(shape.drop_front(), indices.drop_front()))
+    step = step * extent + index;
+  return {sym::Expr::floorDiv(row, height), sym::Expr::floorDiv(step, getStepsOfGroup()), sym::Expr::mod(row, height),
+          sym::Expr::mod(step, getStepsOfGroup())};
 }
 
 } // namespace freestone::tile

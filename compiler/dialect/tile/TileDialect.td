@@ -104,6 +104,31 @@ def Tile_WordsAttr : AttrDef<Tile_Dialect, "Words"> {
   }];
 }
 
+def Tile_StripsAttr : AttrDef<Tile_Dialect, "Strips"> {
+  let mnemonic = "strips";
+  let summary = "rows of narrow numbers in strips of words of 32 bits, as dot products read them";
+  let description = [{
+    The logical shape, `[rows, steps…]`, stays; its steps are numbered row-major. Stored is
+    `[ceil(rows / 32)][ceil(steps / (16 * of))][32][16 * of]`: in groups of 16 words of `of` neighbouring steps, whose ends
+    are padded with zeros.
+    ```mlir
+    !graph.tensor<[40, 16, 3, 3], i8, #tile.strips<of = 4>>  // stored [2][3][32][64]
+    ```
+  }];
+  let parameters = (ins "int64_t":$of);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Rows of a strip, and words of a group.
+    static constexpr int64_t height = 32, words = 16;
+    int64_t getStepsOfGroup() const { return words * getOf(); }
+    /// Dimensions of the storage, padding included, and the place of an element of such a shape in them.
+    ::llvm::SmallVector<::freestone::sym::Expr> getStorageShape(::llvm::ArrayRef<::freestone::sym::Expr> shape) const;
+    ::llvm::SmallVector<::freestone::sym::Expr> getStorageIndex(::llvm::ArrayRef<::freestone::sym::Expr> shape,
+                                                                ::llvm::ArrayRef<::freestone::sym::Expr> indices) const;
+  }];
+}
+
 def Tile_BoxAttr : AttrDef<Tile_Dialect, "Box"> {
   let mnemonic = "box";
   let summary = "a tensor that is a box of a larger one";
