@@ -14,22 +14,26 @@ using namespace mlir;
 
 namespace freestone::driver {
 
-/// Whether convolutions of 8-bit integers are summed by dot products, which pack their windows as they are.
-static bool hasByteWindows(const Options &options) {
+/// Convolutions of 8-bit integers are summed by dot products, which pack their windows as they are; on vectors without
+/// the rest of a group of words.
+static graph::MultiplyIntegersOptions getIntegerProducts(const Options &options) {
+  graph::MultiplyIntegersOptions products{options.switches.integerProducts, /*windows=*/false};
   llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
-  if (device)
-    return options.switches.dotProducts && device->quadUnit != WordUnit::none;
+  if (device) {
+    products.windows = options.switches.dotProducts && device->quadUnit != WordUnit::none;
+    products.fewestProducts = device->quadUnit == WordUnit::vectors ? 8 : 16;
+    return products;
+  }
   // An invalid target is refused where code is made for it.
   llvm::consumeError(device.takeError());
-  return false;
+  return products;
 }
 
 void addGraphPipeline(OpPassManager &passes, const Options &options) {
   graph::addSimplifyPipeline(passes);
   passes.nest<func::FuncOp>().addPass(graph::createKeepBlockOrders({options.switches.blockOrders}));
   passes.nest<func::FuncOp>().addPass(graph::createHoistFromScans({options.switches.scanProducts}));
-  passes.nest<func::FuncOp>().addPass(
-      graph::createMultiplyIntegers({options.switches.integerProducts, hasByteWindows(options)}));
+  passes.nest<func::FuncOp>().addPass(graph::createMultiplyIntegers(getIntegerProducts(options)));
   passes.nest<func::FuncOp>().addPass(graph::createDecompose());
   graph::addSimplifyPipeline(passes);
   passes.nest<func::FuncOp>().addPass(grad::createKeepScanValues({options.switches.keepScanValues}));

@@ -142,7 +142,8 @@ std::optional<Dequantized> getDequantized(Value value) {
 /// Replaces products of a function by those of the integers that their factors stand for.
 class IntegerProducts {
 public:
-  IntegerProducts(func::FuncOp function, bool windows) : bounds(sym::Interval::size()), windows(windows) {
+  IntegerProducts(func::FuncOp function, bool windows, int64_t fewestProducts)
+      : bounds(sym::Interval::size()), windows(windows), fewestProducts(fewestProducts) {
     auto symbols = function->getAttrOfType<DictionaryAttr>("graph.symbols");
     for (NamedAttribute symbol : symbols ? symbols.getValue() : ArrayRef<NamedAttribute>())
       if (auto known = dyn_cast<sym::SymbolBoundsAttr>(symbol.getValue()))
@@ -164,8 +165,9 @@ private:
   static MLIRContext *context(ArrayRef<Expr> depth) { return depth.front().context(); }
 
   sym::Bounds bounds;
-  /// Whether filters may have several places.
+  /// Whether filters may have several places, and of how many products then.
   bool windows;
+  int64_t fewestProducts;
 };
 
 /// The integers with their zero point, which must not vary along these dimensions; nothing if it does, or is no
@@ -226,8 +228,7 @@ bool IntegerProducts::replace(ContractOp product) {
 }
 
 /// Whether windows hold so few products that packing them as words takes longer than summing them in f32.
-bool isShallow(ArrayRef<Expr> kernel) {
-  constexpr int64_t least = 16;
+bool isShallow(ArrayRef<Expr> kernel, int64_t least) {
   int64_t depth = 1, taps = 1;
   for (auto [dim, size] : llvm::enumerate(kernel.drop_front())) {
     depth *= size.asConstant().value_or(least);
@@ -241,7 +242,7 @@ bool IntegerProducts::replace(ConvolveOp product) {
   ArrayRef<Expr> kernel = getShape(product.getKernel());
   // A channel for each filter: no dot products, but f32, whose 24 bits hold the integers' sums, and bytes in memory.
   bool isDepthwise = product.getGroups() != 1;
-  if (!isDepthwise && isShallow(kernel))
+  if (!isDepthwise && isShallow(kernel, fewestProducts))
     return false;
   if (!getElementType(product.getResult()).isF32() || !llvm::all_of(product.getOperandDilation(), isOne) ||
       !fit(kernel.drop_front(), isDepthwise ? 23 : 31) ||
@@ -423,7 +424,7 @@ struct MultiplyIntegersPass : impl::MultiplyIntegersBase<MultiplyIntegersPass> {
       poolIntegers(pool);
     for (CastOp cast : casts)
       keepIntegers(cast);
-    IntegerProducts integers(getOperation(), windows);
+    IntegerProducts integers(getOperation(), windows, fewestProducts);
     int64_t replaced = 0;
     for (Operation *op : products) {
       if (auto contract = dyn_cast<ContractOp>(op))

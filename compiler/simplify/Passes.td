@@ -70,7 +70,9 @@ def MultiplyIntegers : Pass<"graph-multiply-integers", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">,
                  Option<"windows", "windows", "bool", "true",
-                        "Also for convolutions whose filters have several places; without dot products of bytes, those in f32 are faster">];
+                        "Also for convolutions whose filters have several places; without dot products of bytes, those in f32 are faster">,
+                 Option<"fewestProducts", "fewest-products", "int64_t", "16",
+                        "Products of such a filter below which it stays in f32: windows are packed as words">];
   let dependentDialects = ["::freestone::graph::GraphDialect"];
 }
 

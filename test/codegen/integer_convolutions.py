@@ -208,7 +208,10 @@ class Cases:
         self.dequantized_convolution(target, (1, 20, 16, 17), (20, 1, 5, 3), relu=False, per_filter=False, pads=[2, 1, 2, 1], strides=[2, 2], group=20)
         self.dequantized_convolution(target, (1, 8, 9, 21), (8, 1, 3, 3), count=0, weight_zero=True, group=8)
         self.dequantized_convolution(target, (2, 16, 12, 14), (24, 16, 3, 3), pads=[1] * 4, pooled=True)
-        self.dequantized_convolution(target, (2, 1, 14, 14), (16, 1, 3, 3), count=0, pads=[1] * 4, pooled=True, relu=False)
+        # On vectors, words that have no steps are not multiplied.
+        few = 0 if "amx-int8" in instructions() else 1
+        self.dequantized_convolution(target, (2, 1, 14, 14), (16, 1, 3, 3), count=few, pads=[1] * 4, pooled=True, relu=False)
+        self.dequantized_convolution(target, (2, 1, 14, 14), (16, 1, 2, 2), count=0, pads=[1] * 4, pooled=True, relu=False)
         self.dequantized_product(target, (37, 129), (129, 71))
         self.dequantized_product(target, (3, 20, 64), (64, 48), scale_axis=1)
         self.dequantized_product(target, (20, 64), (64, 48), count=0, scale_axis=0)
