@@ -22,18 +22,32 @@ static constexpr double partOfWindows = 0.35;
 /// The part of their peak that micro-kernels and what follows on their elements reach together.
 static constexpr double partOfPeak = 0.5;
 
-/// Bytes a second that one unit reads and writes at the nearest level that holds so many, in half of it.
-static double getRate(double bytes, const DeviceDescription &device) {
-  for (size_t level = 1; level < device.memoryLevels.size(); ++level) {
-    const MemoryLevel &memory = device.memoryLevels[level];
-    if (bytes <= double(memory.bytes) / std::max(1u, level + 1 == device.memoryLevels.size() ? memory.sharedBy : 1) / 2)
-      return device.getBandwidth(level);
-  }
-  return device.getMemoryCopyBandwidth();
+/// The nearest level behind the first that holds so many bytes in half of it; that behind the last is memory.
+static size_t getLevel(double bytes, const DeviceDescription &device) {
+  size_t level = 1, last = device.memoryLevels.size() - 1;
+  auto getShare = [&](const MemoryLevel &memory) {
+    return double(memory.bytes) / std::max(1u, level == last ? memory.sharedBy : 1);
+  };
+  while (level <= last && bytes > getShare(device.memoryLevels[level]) / 2)
+    ++level;
+  return level;
+}
+
+/// Bytes a second that one unit reads and writes at a level.
+static double getRate(size_t level, const DeviceDescription &device) {
+  return level < device.memoryLevels.size() ? device.getBandwidth(level) : device.getMemoryCopyBandwidth();
+}
+
+/// The seconds that an intermediate of so many bytes takes at a level, in which it is written and read. Behind the
+/// second level, lines come before they are written, and go back. What is measured there is reading alone; estimates
+/// and the rate of copies from memory have both.
+static double getSeconds(double bytes, size_t level, const DeviceDescription &device) {
+  bool isReading = level > 1 && level < device.rates.levels.size();
+  return exposed * (isReading ? 3 : 2) * bytes / getRate(level, device);
 }
 
 double tile::getSecondsApart(double bytes, const DeviceDescription &device) {
-  return exposed * 2 * bytes / getRate(2 * bytes, device);
+  return getSeconds(bytes, getLevel(2 * bytes, device), device);
 }
 
 static double getBytes(Value tensor, llvm::function_ref<double(Expr)> valueOf) {
@@ -104,7 +118,7 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
   ChainCost cost;
   size_t count = form.stages.size() - 1;
   MLIRContext *context = ComputeOp(form.stages.front().getAnchor()).getContext();
-  double rate = device.getBandwidth(level - 1), farRate = device.getBandwidth(std::max<size_t>(level - 1, 1));
+  double farRate = device.getBandwidth(std::max<size_t>(level - 1, 1));
   auto getEdge = [&](unsigned edge, bool kept) {
     auto type = cast<graph::TensorType>(form.getIntermediate(edge).getType());
     int64_t bytes = getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
@@ -125,8 +139,7 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
     slabs += valueOf(tiles.between[edge]) * 4;
   // Rows that do not fit are fetched from the level behind, which is then the better name for the edge.
   cost.fits = slabs <= double(device.memoryLevels[level - 1].bytes) * 3 / 4;
-  if (!cost.fits)
-    rate = device.getBandwidth(level);
+  size_t held = cost.fits ? level - 1 : level;
   double rowsPerStep = step;
   for (unsigned edge = count; edge-- > 0;) {
     const ChainStage &stage = form.stages[edge], &reader = form.stages[edge + 1];
@@ -136,7 +149,7 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
     double computing = again * countPoints(stage, valueOf) / (partOfPeak * device.getMultiplyAdds(32));
     bool isKept = again > 0 && keeping < computing;
     cost.edges[edge] = getEdge(edge, isKept);
-    cost.seconds += exposed * 2 * bytes / rate + std::min(keeping, computing);
+    cost.seconds += getSeconds(bytes, held, device) + std::min(keeping, computing);
     rowsPerStep = isKept ? read : read + double(reader.span - reader.stride);
   }
   int64_t scale = 1;
@@ -155,7 +168,7 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
           return llvm::is_contained(getLoops(index), stage.getRowLoop());
         });
         double bytes = hasRows ? 0 : getBytes(tensor, valueOf);
-        cost.seconds += exposed * (number - 1) * bytes / getRate(bytes, device);
+        cost.seconds += exposed * (number - 1) * bytes / getRate(getLevel(bytes, device), device);
       }
   }
   return cost;
@@ -165,9 +178,12 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
 /// equal parts for even numbers of workers, of about as many rows as registers hold, or of so many times as many.
 static void addRowUnits(const ChainForm &form, const DeviceDescription &device, SizesOfRun valueOf,
                         ArrayRef<int64_t> registerRows, llvm::SetVector<int64_t> &units) {
+  double rows = valueOf(form.stages.back().getRows());
+  // A single row is one whatever the unit: what suits it alone would leave registers of other runs empty.
+  if (rows <= 1)
+    return;
   int64_t unit = getRowUnit(form, registerRows);
   units.insert(unit);
-  double rows = valueOf(form.stages.back().getRows());
   auto share = static_cast<int64_t>(std::ceil(rows / std::max(1u, device.units)));
   if (share >= 1 && share < unit)
     units.insert(share);
@@ -186,6 +202,8 @@ ChainCost tile::chooseEdges(const ChainForm &form, const DeviceDescription &devi
     registerRows.push_back(getRegisterRows(form, device, valueOf));
     addRowUnits(form, device, valueOf, registerRows.back(), rowUnits);
   }
+  if (rowUnits.empty())
+    rowUnits.insert(1);
   // Enough for all workers of the device, some of which may be late.
   int64_t leastTiles = std::clamp<int64_t>(4 * device.units, 8, 64);
   struct Candidate {
