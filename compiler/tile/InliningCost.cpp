@@ -122,6 +122,33 @@ static bool readsAgainUnpacked(ComputeOp sum, unsigned input) {
                       [&](auto loop) { return !moves[loop.index()] && !loop.value().isConstant(1); });
 }
 
+/// Whether windows that overlap read the operand of a product: each of their taps would pack its elements anew, instead
+/// of reading them from a picture whose rows are contiguous.
+static bool readsOverlappingWindows(ComputeOp product, unsigned input) {
+  std::optional<ContractionDims> dims = getContractionDims(product);
+  if (!dims || dims->m.empty() || dims->n.empty())
+    return false;
+  constexpr int64_t longExtent = 1 << 20;
+  SmallVector<Expr> extents = product.getExtents();
+  return llvm::any_of(getIndices(product, input), [&](Expr index) {
+    std::optional<LinearIndex> linear = asLinear(index, product.getNumLoops());
+    if (!linear)
+      return false;
+    // Nothing overlaps where each loop's steps reach beyond all of the smaller ones.
+    SmallVector<std::pair<int64_t, int64_t>> steps;
+    for (auto [stride, extent] : llvm::zip_equal(linear->strides, extents))
+      if (int64_t step = stride.asConstant().value_or(0))
+        steps.push_back({std::abs(step), extent.asConstant().value_or(longExtent)});
+    llvm::sort(steps);
+    int64_t reach = 0;
+    return llvm::any_of(steps, [&](auto step) {
+      bool overlaps = step.first <= reach;
+      reach += step.first * (step.second - 1);
+      return overlaps;
+    });
+  });
+}
+
 /// A map that makes a piece of its one reader's rows, such as an operand of Concat. Each segment of these rows has code
 /// of its own, which computes its piece alone, out of bounds too where vectors pass them. A map over the result of a
 /// reduction stays beside that.
@@ -149,7 +176,8 @@ bool InliningCost::isProfitable(ComputeOp consumer, unsigned input, const Produc
   if (!source.getReads().empty() && (consumer.getNumReductions() || !source->hasOneUse()))
     return false;
   if (isCopy(source))
-    return !exchangesInnermost(source) || !readsAgainUnpacked(consumer, input);
+    return !exchangesInnermost(source) ||
+           !(readsAgainUnpacked(consumer, input) || readsOverlappingWindows(consumer, input));
   if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
     return false;
   if (isViewOfOneTensor(source, sizes) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)

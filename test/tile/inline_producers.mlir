@@ -451,3 +451,27 @@ func.func @cropped(%x: !graph.tensor<[n, 14], f32>) -> !graph.tensor<[n, 12], f3
   %p = graph.pad %a, %zero low [0, 1] high [0, 1] interior [0, 0] : !graph.tensor<[n, 10], f32>, !graph.tensor<[], f32>
   return %p : !graph.tensor<[n, 12], f32>
 }
+
+// -----
+
+// Words of a text whose channels lie inside are turned once for windows that overlap, which then read rows of a picture;
+// windows one behind the other read each element once, where it lies.
+// CHECK-LABEL: func.func @windows_of_words
+// CHECK:         %[[TURNED:.*]] = tile.compute [n, 128, words]
+// CHECK:         tile.compute [n, 100, words - 4, 128, 5] {{.*}} ins(%[[TURNED]]
+// CHECK-LABEL: func.func @words_apart
+// CHECK-COUNT-1: tile.compute
+// CHECK-NOT:     tile.compute
+// OFF-LABEL:   func.func @windows_of_words
+func.func @windows_of_words(%x: !graph.tensor<[n, words, 128], f32>, %w: !graph.tensor<[100, 128, 5], f32>) -> !graph.tensor<[n, 100, words - 4], f32> {
+  %turned = graph.transpose %x [0, 2, 1] : !graph.tensor<[n, words, 128], f32>
+  %y = graph.convolve %turned, %w strides [1] dilations [1] operand_dilation [1] low [0] high [0] groups 1
+       : !graph.tensor<[n, 128, words], f32>, !graph.tensor<[100, 128, 5], f32>
+  return %y : !graph.tensor<[n, 100, words - 4], f32>
+}
+func.func @words_apart(%x: !graph.tensor<[n, 60, 128], f32>, %w: !graph.tensor<[100, 128, 5], f32>) -> !graph.tensor<[n, 100, 12], f32> {
+  %turned = graph.transpose %x [0, 2, 1] : !graph.tensor<[n, 60, 128], f32>
+  %y = graph.convolve %turned, %w strides [5] dilations [1] operand_dilation [1] low [0] high [0] groups 1
+       : !graph.tensor<[n, 128, 60], f32>, !graph.tensor<[100, 128, 5], f32>
+  return %y : !graph.tensor<[n, 100, 12], f32>
+}
