@@ -106,7 +106,7 @@ def main():
     for target in distinct("host", "x86-64-v3"):
         together = [check(folder, case, target) for case in CASES]
         print(target, together)
-        assert sum(together) > len(CASES) // 2, (target, together)
+        assert sum(together) >= len(CASES) // 3, (target, together)
 
 
 main()
