@@ -65,6 +65,7 @@ LogicalResult Reader::readDealt() {
   if (!columns || columns.getShare() || !columns.getStep().isConstant(tree.kernel.getWidth()))
     return refuse("columns are dealt within rows, panel by panel of " + Twine(tree.kernel.getWidth()));
   tree.panels = columns.getTogether();
+  tree.alternates = columns.getAlternate();
   return success();
 }
 
@@ -72,8 +73,8 @@ LogicalResult Reader::readRows(BlocksAttr rows) {
   int64_t height = tree.kernel.getRows();
   tree.share = rows.getShare();
   tree.mostRows = rows.getStep().asConstant().value_or(0);
-  if (rows.getTogether() > 1)
-    return refuse("tiles that are together have the same rows");
+  if (rows.getTogether() > 1 || rows.getAlternate())
+    return refuse("tiles that are together, or alternate, have the same rows");
   if (tree.dotProducts && (tree.share || !tree.mostRows || rows.getUnit() != height))
     return refuse("rows of dot products are dealt in blocks of whole units of " + Twine(height));
   if (!tree.dotProducts && (!tree.share || tree.mostRows != height || rows.getUnit() != 1))
@@ -208,6 +209,13 @@ std::optional<ContractionTree> ContractionTree::getMultiplyAdds(Attribute tiling
   return tree && !tree->dotProducts ? tree : std::nullopt;
 }
 
+bool ContractionTree::alternate(Attribute tiling) {
+  if (auto choice = dyn_cast<ChoiceAttr>(tiling))
+    return llvm::any_of(choice.getTilings(), alternate);
+  std::optional<ContractionTree> tree = get(tiling);
+  return tree && tree->alternates;
+}
+
 ContractionTree::ContractionTree(Attribute attribute) : dotProducts(dyn_cast<DotProductKernelAttr>(attribute)) {
   kernel = dotProducts ? DotProductLayout::getBlock(attribute.getContext()) : cast<MicroKernelAttr>(attribute);
 }
@@ -264,7 +272,7 @@ TreeTilingAttr ContractionTree::build() const {
   }
   block.push_back(ofPanels);
   Attribute tile = nodes.divide(ContractionAxis::steps, nodes.constant(depth), block, depthUnit);
-  Attribute dealt = nodes.deal(ContractionAxis::columns, width, {tile}, /*unit=*/1, panels);
+  Attribute dealt = nodes.deal(ContractionAxis::columns, width, {tile}, /*unit=*/1, panels, ShareAttr(), alternates);
   dealt = nodes.deal(ContractionAxis::rows, nodes.constant(share ? kernel.getRows() : mostRows), {dealt}, getRowUnit(),
                      /*together=*/1, share);
   if (hasOuter)
@@ -312,6 +320,8 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
   if ((rows && *rows != *form.getInput(form.lhs)) || (columns && *columns != *form.getInput(form.rhs)))
     return refuse("operand " + Twine(*form.getInput(form.lhs)) + " has the rows, operand " +
                   Twine(*form.getInput(form.rhs)) + " the columns");
+  if (alternates && (dotProducts || columns))
+    return refuse("panels that alternate are stored, and multiplied and added");
   if (rows.has_value() == areRowsStored(form))
     return refuse(rows ? "rows that are stored in strips are packed again"
                        : "rows that are not stored in strips are not packed");
@@ -337,7 +347,8 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
 
 bool ContractionTree::sharesCode(const ContractionTree &other) const {
   return kernel == other.kernel && dotProducts == other.dotProducts && depthUnit == other.depthUnit &&
-         rows == other.rows && columns == other.columns && keepsWhole == other.keepsWhole &&
-         multiply == other.multiply && streamedRows == other.streamedRows && stripPanels == other.stripPanels &&
-         stripDepth == other.stripDepth && evaluate == other.evaluate && together == other.together;
+         rows == other.rows && columns == other.columns && alternates == other.alternates &&
+         keepsWhole == other.keepsWhole && multiply == other.multiply && streamedRows == other.streamedRows &&
+         stripPanels == other.stripPanels && stripDepth == other.stripDepth && evaluate == other.evaluate &&
+         together == other.together;
 }

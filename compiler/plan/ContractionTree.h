@@ -36,6 +36,8 @@ struct ContractionTree {
   /// Whether the columns of all panels that are together are packed before these are computed; whether they stay
   /// together or not at all, rather than in groups.
   bool packsRuns = false, keepsWhole = false;
+  /// Whether panels go backwards in odd iterations of a loop around.
+  bool alternates = false;
   /// Most elements of packed rows and columns that stay for later tiles; 0: none do.
   int64_t keptRows = 0, keptColumns = 0;
   /// Rows that read columns in place at most. The panels of a strip, and the most steps of runs in strips; 0: there are
@@ -52,6 +54,8 @@ struct ContractionTree {
   static std::optional<ContractionTree> get(mlir::Attribute tiling);
   /// The same of kernels that multiply and add alone.
   static std::optional<ContractionTree> getMultiplyAdds(mlir::Attribute tiling);
+  /// Whether a program's tiling, or one that it chooses from, is such a tree that alternates.
+  static bool alternate(mlir::Attribute tiling);
   /// The tree of a form with a kernel and what else follows from both, without sizes and the product. What is evaluated
   /// prefetches so many rows `ahead`.
   static ContractionTree of(ContractionForm &form, mlir::Attribute kernel, int64_t ahead);

@@ -14,14 +14,14 @@ public:
   sym::Expr constant(int64_t value) { return sym::Expr::constant(builder.getContext(), value); }
   mlir::ArrayAttr body(llvm::ArrayRef<mlir::Attribute> nodes) { return builder.getArrayAttr(nodes); }
   BlocksAttr deal(unsigned axis, sym::Expr step, llvm::ArrayRef<mlir::Attribute> nodes, int64_t unit = 1,
-                  int64_t together = 1, ShareAttr share = {}) {
+                  int64_t together = 1, ShareAttr share = {}, bool alternate = false) {
     return BlocksAttr::get(builder.getContext(), axis, step, unit, /*dealt=*/true, together, share, /*mostDepth=*/0,
-                           body(nodes), /*maskedBy=*/-1);
+                           body(nodes), /*maskedBy=*/-1, alternate);
   }
   BlocksAttr divide(unsigned axis, sym::Expr step, llvm::ArrayRef<mlir::Attribute> nodes, int64_t unit = 1,
                     int64_t maskedBy = -1, int64_t mostDepth = 0) {
     return BlocksAttr::get(builder.getContext(), axis, step, unit, /*dealt=*/false, /*together=*/1, ShareAttr(),
-                           mostDepth, body(nodes), maskedBy);
+                           mostDepth, body(nodes), maskedBy, /*alternate=*/false);
   }
   VectorsAttr vectors(unsigned axis, int64_t lanes, int64_t together, llvm::ArrayRef<mlir::Attribute> nodes,
                       llvm::ArrayRef<sym::Expr> ends = {}) {

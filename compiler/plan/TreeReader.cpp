@@ -129,6 +129,8 @@ LogicalResult TreeReader::readBlocks(BlocksAttr blocks, Leaf &above, bool mayDea
   unsigned axis = blocks.getAxis();
   if (axis >= form.axes.size())
     return refuse("it has no axis " + Twine(axis));
+  if (blocks.getAlternate())
+    return refuse("columns that alternate are those of a single contraction");
   bool isDealtTwice = llvm::any_of(form.dealt, [&](BlocksAttr each) { return each.getAxis() == axis; });
   if (!(blocks.getDealt() ? mayDeal && !isDealtTwice : form.blocks.try_emplace(axis, blocks).second))
     return refuse("axis " + Twine(axis) + " is divided into blocks twice, or dealt within others");

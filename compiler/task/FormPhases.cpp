@@ -1,4 +1,5 @@
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/plan/ContractionTree.h"
 #include "compiler/task/EntrySymbols.h"
 #include "compiler/task/Operations.h"
 #include "compiler/task/Passes.h"
@@ -292,7 +293,8 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
     bound = bindPlan(callee, sizes);
   SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, sizesAttr, bound.tiles, IntegerAttr(),
                   bound.time, bound.scratch, bound.reads, bound.writes, builder.getDenseI64ArrayAttr(siteNumbers),
-                  bound.operations, bound.padding, IntegerAttr(), ArrayAttr());
+                  bound.operations, bound.padding, IntegerAttr(), ArrayAttr(),
+                  tile::ContractionTree::alternate(callee.getPlan()->getTiling()) ? builder.getUnitAttr() : UnitAttr());
   ++phases;
   return success();
 }
@@ -327,7 +329,7 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
   SpaceOp::create(builder, library.getLoc(), FlatSymbolRefAttr::get(library.getNameAttr()), inputs, results,
                   builder.getArrayAttr({}), (zero + 1).attr(), IntegerAttr(), zero.attr(), zero.attr(),
                   unknown(inputs.size()), unknown(results.size()), none, zero.attr(), zero.attr(),
-                  library.getVersionAttr(), builder.getArrayAttr(views));
+                  library.getVersionAttr(), builder.getArrayAttr(views), UnitAttr());
   ++phases;
   return success();
 }

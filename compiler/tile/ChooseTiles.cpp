@@ -36,6 +36,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
     if (failed(device))
       return signalPassFailure();
+    SymbolTable symbols(getOperation());
+    getOperation().walk([&](tile::LoopOp loop) {
+      if (auto body = symbols.lookup<func::FuncOp>(loop.getBody()))
+        body.walk([&](tile::CallOp call) { inLoops.insert(call.getCalleeAttr().getAttr()); });
+    });
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
       FailureOr<Attribute> tiling = choose(program, *device);
       if (failed(tiling))
@@ -217,6 +222,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("constructed");
     Attribute tiling = tile::tileContraction(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
                                              {keepPacked, pairProducts, streamColumns, strips, bringResults,
+                                              alternate && inLoops.contains(program.getSymNameAttr()),
                                               innerProducts && !runsOfStage && form->slices == 1, construct,
                                               variants && !runsOfStage});
     SmallVector<Attribute> tilings = {tiling};
@@ -226,6 +232,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     }
     if (llvm::any_of(tilings, llvm::IsaPred<tile::RowsTilingAttr>))
       count("inner_products");
+    if (tile::ContractionTree::alternate(tiling))
+      count("alternating");
     auto anyHas = [&](int64_t tile::ContractionTree::*number) {
       return llvm::any_of(tilings, [&](Attribute each) {
         std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);
@@ -244,6 +252,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       }
     return tiling;
   }
+
+  /// The programs that loops call.
+  llvm::SmallDenseSet<StringAttr> inLoops;
 };
 
 } // namespace

@@ -197,6 +197,7 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   int64_t bringBeyond = allowed.bringResults ? rates.l2Bytes * 8 / form.elementType.getIntOrFloatBitWidth() : 0;
   tree.multiply =
       TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns, wordSteps, /*skipTaps=*/false, bringBeyond);
+  tree.alternates = allowed.alternate && !tree.columns;
   auto getTiling = [&](const ContractionChoice &choice) -> Attribute {
     if (choice.isInner)
       return inner->getTiling(form, device);

@@ -36,11 +36,11 @@ llvm::SmallVector<ContractionProblem> getContractionProblems(ContractionForm &fo
 
 /// What a contraction's tiling may do: keep operands packed for later tiles, multiply integers in pairs, read the
 /// columns of few rows in place, compute strips of rows of several panels at a time, prefetch rows of results that
-/// leave L2, be inner products, be the best one that can be constructed rather than a plain one, or be several tilings
-/// for different sizes.
+/// leave L2, alternate in a loop, be inner products, be the best one that can be constructed rather than a plain one,
+/// or be several tilings for different sizes.
 struct ContractionTilings {
   bool keepPacked = true, pairProducts = true, streamColumns = true, strips = true, bringResults = true,
-       innerProducts = true, construct = true, variants = true;
+       alternate = false, innerProducts = true, construct = true, variants = true;
 };
 
 /// The best tiling that can be constructed, a tree of tiles or the `#tile.rows` of inner products; or

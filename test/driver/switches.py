@@ -64,6 +64,8 @@ OF_SCATTERS = {"scatters-in-place"}
 OF_NARROW = {"narrow-lanes"}
 # test/tile/choose_tiles_parts.mlir tests that of rows of few elements that take long.
 OF_ROW_PARTS = {"parts-of-rows"}
+# test/codegen/alternating_panels.py tests that of panels in loops.
+OF_PANELS = {"alternate"}
 # test/codegen/sliced_epilogues.py tests that of gates.
 OF_GATES = {"sliced-epilogues"}
 # test/driver/segments.py tests that of segments.
@@ -116,7 +118,7 @@ def known_switches():
 
 def main():
     faults, effective = [], set()
-    tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_ROW_PARTS | OF_GATES | OF_SEGMENTS
+    tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_ROW_PARTS | OF_GATES | OF_PANELS | OF_SEGMENTS
     tested |= OF_PRODUCTS | OF_PARTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_SMALL_PICTURES | OF_ROUNDING
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")

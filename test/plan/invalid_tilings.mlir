@@ -30,7 +30,7 @@
 
 // -----
 
-// expected-error @+1 {{tiles that are together, or a share for all sizes, are of blocks that are dealt}}
+// expected-error @+1 {{tiles that are together or alternate, or a share for all sizes, are of blocks that are dealt}}
 #together = #tile.blocks<axis = 2, step = 32, dealt = false, together = 4, body = []>
 
 // -----

@@ -100,6 +100,7 @@ public:
     tree.panels = shares.panels;
     tree.depth = shares.depth;
     tree.depthUnit = shares.depthUnit;
+    tree.rows = 0;
     tree.columns = 1;
     tree.keptRows = shares.keptRows;
     tree.keptColumns = shares.keptColumns;

@@ -133,6 +133,8 @@ void ContractionEmitter::forColumns(tile::BlocksAttr blocks) {
   if (areStrips)
     columns = select(goesByStrips, emission.getSize(blocks.getStep()), columns);
   emission.forRange(firstPlace, lastPlace, columns, [&](Value first) {
+    if (emission.isBackwards)
+      first = select(isBackwards(), emission.subtract(emission.add(firstPlace, getLastPanel()), first), first);
     Value last = emission.add(first, columns);
     setPiece(emission.getConstant(0), rows.count, first, areStrips ? emission.minimum(last, lastPlace) : last);
     areStrips ? walk(nodes) : walkPanel(nodes, first);
@@ -148,6 +150,21 @@ void ContractionEmitter::forRows(tile::BlocksAttr blocks) {
     setPiece(row, emission.minimum(height, emission.subtract(rows.count, row)), first, last);
     walk(blocks.getBody().getValue());
   });
+}
+
+/// Strips go forwards.
+Value ContractionEmitter::isBackwards() {
+  if (!goesByStrips)
+    return emission.isBackwards;
+  Value no = arith::ConstantIntOp::create(builder, location, 0, 1);
+  return select(goesByStrips, no, emission.isBackwards);
+}
+
+/// The place of the last panel of the run.
+Value ContractionEmitter::getLastPanel() {
+  Value one = emission.getConstant(1), size = emission.getConstant(width);
+  Value panels = emission.ceilDivide(emission.subtract(lastPlace, firstPlace), size);
+  return emission.add(firstPlace, emission.multiply(emission.subtract(panels, one), size));
 }
 
 void ContractionEmitter::walkPanel(ArrayRef<Attribute> nodes, Value place) {
@@ -294,9 +311,18 @@ std::pair<Value, Value> ContractionEmitter::getNext(const Panel &columns) {
   Value tileWidth = emission.getConstant(tiles.getTileWidth());
   Value first = emission.multiply(firstOfGroup, tileWidth);
   Value end = emission.multiply(emission.add(firstOfGroup, tilesHere), tileWidth);
+  Value restart = firstPlace;
+  if (emission.isBackwards) {
+    // The next iteration begins where this one ends.
+    first = columns.place;
+    Value before = emission.subtract(columns.place, emission.getConstant(width));
+    next = select(isBackwards(), before, next);
+    isInside = select(isBackwards(), compare(arith::CmpIPredicate::sgt, columns.place, firstPlace), isInside);
+    restart = select(isBackwards(), getLastPanel(), restart);
+  }
   Value ofTile =
       select(compare(arith::CmpIPredicate::slt, lastPlace, emission.minimum(end, columnTotal)), lastPlace, first);
-  Value place = select(isInside, next, select(isLast, ofTile, firstPlace));
+  Value place = select(isInside, next, select(isLast, ofTile, restart));
   return {place, select(isInside, block, select(isLast, zero, nextBlock))};
 }
 
@@ -362,7 +388,10 @@ void ContractionEmitter::evaluate(tile::BlocksAttr rows) {
   emitInLastBlock([&] {
     if (tiles.slices == 1)
       return forRowsOfPiece();
-    emitIf(compare(arith::CmpIPredicate::eq, piece->lastPlace, lastPlace), [&] {
+    Value isLast = compare(arith::CmpIPredicate::eq, piece->lastPlace, lastPlace);
+    if (emission.isBackwards)
+      isLast = select(isBackwards(), compare(arith::CmpIPredicate::eq, piece->firstPlace, firstPlace), isLast);
+    emitIf(isLast, [&] {
       llvm::SaveAndRestore ofRun(piece);
       llvm::SaveAndRestore last(panel);
       emission.forRange(firstPlace, lastPlace, tiles.getTileWidth(), [&](Value place) {

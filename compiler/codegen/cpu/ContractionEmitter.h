@@ -127,6 +127,8 @@ private:
   void setPiece(mlir::Value row, mlir::Value rowCount, mlir::Value first, mlir::Value last);
   void forPanels(const Piece &piece, llvm::function_ref<void(mlir::Value place)> body);
   Panel getPanel(const Piece &piece, mlir::Value place);
+  mlir::Value isBackwards();
+  mlir::Value getLastPanel();
   mlir::Value getKeptStart(mlir::Value place, mlir::Value block);
   /// Where the sums of a panel are.
   mlir::Value getSums(const Piece &piece, mlir::Value place);

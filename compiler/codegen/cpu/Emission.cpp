@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/sym/Lowering.h"
+#include "compiler/plan/ContractionTree.h"
 #include "compiler/plan/Scratch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -29,6 +30,12 @@ Emission::Emission(OpBuilder builderAtModule, tile::ProgramOp program, StringRef
   scratchPointer = entry->getArgument(4);
   begin = arith::IndexCastOp::create(builder, location, builder.getIndexType(), entry->getArgument(2));
   end = arith::IndexCastOp::create(builder, location, builder.getIndexType(), entry->getArgument(3));
+  if (tile::ContractionTree::alternate(program.getPlan()->getTiling())) {
+    isBackwards = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, begin, end);
+    Value first = minimum(begin, end);
+    end = maximum(begin, end);
+    begin = first;
+  }
   for (auto [number, symbol] : llvm::enumerate(program.getSymbols())) {
     symbolValues.push_back(loadWord(sizesPointer, number, i64));
     preamble = symbolValues.back().getDefiningOp();

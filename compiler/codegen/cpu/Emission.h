@@ -34,6 +34,8 @@ public:
   tile::ProgramOp program;
   /// The tiles to compute, as `index`.
   mlir::Value begin, end;
+  /// Whether they go backwards, of programs that alternate: these are called with the end before the beginning then.
+  mlir::Value isBackwards;
 
   /// A size over the program's symbols, as `index`.
   mlir::Value getSize(sym::Expr size);

@@ -211,7 +211,19 @@ Value EntryEmitter::emitShare() {
   Value begin = load(i64, deals, share), end = load(i64, deals, add(share, constant(1)));
   Value isAny = unlikely(compare(arith::CmpIPredicate::slt, begin, end));
   return ifThen(isAny, status(0), [&] {
-    Value called = emitCall(begin, end);
+    Value called;
+    if (table.getDepth() == 0) {
+      called = emitCall(begin, end);
+    } else {
+      Value loops = column(EntryTable::alternates), none = constant(0);
+      Value turn = ifThen(compare(arith::CmpIPredicate::ne, loops, none), none, [&] {
+        Value trip = load(i64, iterations, subtract(loops, constant(1)));
+        return arith::AndIOp::create(builder, location, trip, constant(1)).getResult();
+      });
+      Value isForward = compare(arith::CmpIPredicate::eq, turn, none);
+      called = emitCall(arith::SelectOp::create(builder, location, isForward, begin, end),
+                        arith::SelectOp::create(builder, location, isForward, end, begin));
+    }
     emitTrace(begin, end);
     return called;
   });

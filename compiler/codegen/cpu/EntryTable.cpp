@@ -209,6 +209,7 @@ void EntryTable::addPhase(PhaseOp phase, int64_t loops) {
     addRow(space, last == first ? getWaits(phase) : SmallVector<int64_t>());
     words[last + phaseIndex] = index;
     words[last + isClaimed] = phase.getClaimed();
+    words[last + alternates] = space.getAlternate() ? loops : 0;
   }
   for (int64_t before : phase.getAwaitedAgain())
     words[first + awaitedAgain] = std::max(words[first + awaitedAgain], before + 1);

@@ -42,6 +42,7 @@ public:
     awaitedAgain, ///< 1 + the phase that all workers must have finished in the iteration before; 0: none
     aroundLoop,   ///< with waits for the iteration before: the loops around the innermost one
     iteration,    ///< with waits for the iteration before: the phases of an iteration
+    alternates,   ///< the number of loops around a space whose tiles go backwards in odd iterations; 0: never
     columns
   };
   /// The columns of rows of loops and branches, behind `kind`. A row is named by the number of words before it.

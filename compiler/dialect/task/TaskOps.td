@@ -271,7 +271,8 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
     `operations` counts the floating-point operations of all tiles, `padding` the additional ones whose results are
     discarded. `time` estimates the nanoseconds of one worker for all tiles (0: unknown). The runtime deals the tiles to the workers by
     these times, so that none waits for long; spaces with the same `deal` have equally many tiles, and tile t of all of
-    them belongs to the same worker.
+    them belongs to the same worker. With `alternate`, odd iterations of the innermost loop around call the program with
+    the end of the tiles before their beginning.
 
     With `service`, the space is one call of the function that the application offers under this name and version, by
     worker 0; `views` are the operands' types, inputs first.
@@ -283,7 +284,8 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
   let arguments = (ins FlatSymbolRefAttr:$program, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outputs,
                        ArrayAttr:$sizes, Sym_ExprAttr:$tiles, OptionalAttr<I64Attr>:$deal, Sym_ExprAttr:$time,
                        Sym_ExprAttr:$scratch, ArrayAttr:$reads, ArrayAttr:$writes, DenseI64ArrayAttr:$sites, OptionalAttr<Sym_ExprAttr>:$operations,
-                       OptionalAttr<Sym_ExprAttr>:$padding, OptionalAttr<I64Attr>:$service, OptionalAttr<TypeArrayAttr>:$views);
+                       OptionalAttr<Sym_ExprAttr>:$padding, OptionalAttr<I64Attr>:$service, OptionalAttr<TypeArrayAttr>:$views,
+                       UnitAttr:$alternate);
   let extraClassDeclaration = [{
     /// Whether worker 0 has tile 0, however the others are dealt.
     bool needsWorker0();
@@ -293,7 +295,7 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
   let assemblyFormat = [{
     $program `(` $inputs `)` `to` ` ` `(` $outputs `)` `sizes` custom<Sizes>($sizes) `tiles` custom<Size>($tiles)
     (`deal` $deal^)? custom<Time>($time) `scratch` custom<Size>($scratch) `reads` custom<Accesses>($reads) `writes` custom<Accesses>($writes) `sites` $sites
-    custom<Operations>($operations, $padding) (`service` $service^ `views` $views)? attr-dict `:` functional-type($inputs, $outputs)
+    custom<Operations>($operations, $padding) (`service` $service^ `views` $views)? (`alternate` $alternate^)? attr-dict `:` functional-type($inputs, $outputs)
   }];
 }
 

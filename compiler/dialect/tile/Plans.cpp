@@ -181,7 +181,8 @@ LogicalResult ShareAttr::verify(EmitError emitError, int64_t elements, int64_t m
 }
 
 LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr step, int64_t unit, bool dealt,
-                                 int64_t together, ShareAttr share, int64_t mostDepth, ArrayAttr, int64_t) {
+                                 int64_t together, ShareAttr share, int64_t mostDepth, ArrayAttr, int64_t,
+                                 bool alternate) {
   if (failed(verifySize(emitError, "axis", axis, 0)) || failed(verifySize(emitError, "step", step)) ||
       failed(verifySize(emitError, "unit", unit)) || failed(verifySize(emitError, "together", together)) ||
       failed(verifySize(emitError, "most_depth", mostDepth, 0)))
@@ -191,8 +192,9 @@ LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr st
     return failure();
   if (dealt && mostDepth)
     return emitError() << "strips are blocks within a tile, not dealt";
-  if (!dealt && (together > 1 || share))
-    return emitError() << "tiles that are together, or a share for all sizes, are of blocks that are dealt";
+  if (!dealt && (together > 1 || share || alternate))
+    return emitError()
+           << "tiles that are together or alternate, or a share for all sizes, are of blocks that are dealt";
   if (share && !known)
     return emitError() << "a share has whole steps of a constant size, not of " << step.attr();
   return share ? verifyMultiple(emitError, "most_rows", share.getMostRows(), *known, "of a step") : success();

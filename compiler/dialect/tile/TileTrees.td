@@ -89,6 +89,9 @@ def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
     Blocks of columns with `most_depth` are those of strips, which have blocks of the micro-kernel's rows within, and
     panels within these: what a strip writes is wide pieces of few rows of memory. So go runs with one block of at most so
     many steps, and more rows than read columns in place; others have one panel and all rows instead.
+
+    Dealt columns that `alternate` go backwards in odd iterations of a loop around the program: each begins with the panels
+    that the one before has left in a cache.
     ```mlir
     #tile.blocks<axis = 2, step = 32, dealt = true, body = [#tile.multiply<compute = 0, columns = 2>]>
     ```
@@ -96,7 +99,8 @@ def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
   let parameters = (ins "int64_t":$axis, "::freestone::sym::Expr":$step, DefaultValuedParameter<"int64_t", "1">:$unit,
                         "bool":$dealt, DefaultValuedParameter<"int64_t", "1">:$together,
                         OptionalParameter<"ShareAttr">:$share, DefaultValuedParameter<"int64_t", "0">:$most_depth,
-                        "::mlir::ArrayAttr":$body, DefaultValuedParameter<"int64_t", "-1">:$masked_by);
+                        "::mlir::ArrayAttr":$body, DefaultValuedParameter<"int64_t", "-1">:$masked_by,
+                        DefaultValuedParameter<"bool", "false">:$alternate);
 }
 
 def Tile_VectorsAttr : Tile_TreeNode<"Vectors", "vectors"> {
