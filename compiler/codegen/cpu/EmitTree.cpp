@@ -37,6 +37,8 @@ private:
   struct Case {
     SmallVector<std::pair<Expr, Expr>> limits;
     func::FuncOp function;
+    /// Whether the function's tiles go backwards where their end comes before their beginning.
+    bool alternates = false;
   };
 
   FailureOr<func::FuncOp> walkChoice(tile::ProgramOp program, tile::ChoiceAttr node, StringRef name);
@@ -86,7 +88,7 @@ FailureOr<func::FuncOp> TreeWalk::walkChoice(tile::ProgramOp program, tile::Choi
     }
     if (failed(function))
       return failure();
-    cases.push_back({{}, *function});
+    cases.push_back({{}, *function, tile::ContractionTree::alternate(each)});
     if (number < node.getVariants().size()) {
       tile::VariantAttr variant = node.getVariants()[number];
       cases.back().limits.push_back({variant.getSize(), Expr::constant(builder.getContext(), variant.getMost())});
@@ -103,10 +105,16 @@ func::FuncOp TreeWalk::emitCases(tile::ProgramOp program, StringRef name, ArrayR
   {
     OpBuilder::InsertionGuard guard(inside);
     ValueRange arguments = inside.getBlock()->getArguments();
+    SmallVector<Value> forwards(arguments);
+    if (emission.isBackwards)
+      for (auto [number, tile] : {std::pair(2, emission.begin), std::pair(3, emission.end)})
+        forwards[number] = arith::IndexCastOp::create(inside, emission.location, inside.getI64Type(), tile);
     for (const Case &each : cases) {
       func::FuncOp function = each.function;
       function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(inside.getContext(), LLVM::Linkage::Internal));
-      auto call = [&] { func::CallOp::create(inside, emission.location, function, arguments); };
+      auto call = [&, operands = each.alternates ? arguments : ValueRange(forwards)] {
+        func::CallOp::create(inside, emission.location, function, operands);
+      };
       Value holds;
       for (auto [size, most] : each.limits) {
         Value isBelow = arith::CmpIOp::create(inside, emission.location, arith::CmpIPredicate::sle,
