@@ -216,8 +216,6 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("pair_products");
     if (keepPacked)
       count("kept_packed");
-    if (bringResults)
-      count("results_brought");
     if (construct)
       count("constructed");
     Attribute tiling = tile::tileContraction(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
@@ -234,6 +232,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("inner_products");
     if (tile::ContractionTree::alternate(tiling))
       count("alternating");
+    auto brings = [](Attribute each) {
+      std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);
+      return contraction && contraction->multiply.getBringBeyond() > 0;
+    };
+    if (llvm::any_of(tilings, brings))
+      count("results_brought");
     auto anyHas = [&](int64_t tile::ContractionTree::*number) {
       return llvm::any_of(tilings, [&](Attribute each) {
         std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);

@@ -193,8 +193,9 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   tree.streamedRows = allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0;
   tree.stripPanels = strips.panels;
   tree.stripDepth = strips.depth;
-  // Beyond L2, rows of results take longer to come than the store buffer holds.
-  int64_t bringBeyond = allowed.bringResults ? rates.l2Bytes * 8 / form.elementType.getIntOrFloatBitWidth() : 0;
+  // Beyond L2, rows of results take longer to come than the store buffer holds. What follows on slices brings its own.
+  bool brings = allowed.bringResults && form.slices == 1;
+  int64_t bringBeyond = brings ? rates.l2Bytes * 8 / form.elementType.getIntOrFloatBitWidth() : 0;
   tree.multiply =
       TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns, wordSteps, /*skipTaps=*/false, bringBeyond);
   tree.alternates = allowed.alternate && !tree.columns;

@@ -171,20 +171,16 @@ void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value sums) {
 /// Rows that are prefetched during a product: those that it adds to, and the result's before they are written.
 MemoryRows MultiplyAddEmitter::getBrought(const Panel &columns, Value output, Value stride, bool isResult) {
   Value zero = emission.getConstant(0), bytes = emission.getConstant(form.elementType.getIntOrFloatBitWidth() / 8);
-  MemoryRows ofSums = {output, emission.multiply(stride, bytes)};
-  Value adds = compare(arith::CmpIPredicate::ne, getBlock(), zero);
-  if (!bringsResults)
-    return {output, select(adds, ofSums.pitch, zero)};
-  if (isResult) {
-    Value either = arith::OrIOp::create(builder, location, adds, bringsResults);
-    return {output, select(either, ofSums.pitch, zero)};
-  }
-  std::optional<MemoryRows> result = getResultRows(columns);
+  Value pitch = emission.multiply(stride, bytes), brings = compare(arith::CmpIPredicate::ne, getBlock(), zero);
+  if (bringsResults && isResult)
+    brings = arith::OrIOp::create(builder, location, brings, bringsResults);
+  MemoryRows ofSums = {output, select(brings, pitch, zero)};
+  std::optional<MemoryRows> result = bringsResults && !isResult ? getResultRows(columns) : std::nullopt;
   if (!result)
-    return {output, select(adds, ofSums.pitch, zero)};
+    return ofSums;
   Value next = emission.add(getBlock(), emission.getConstant(1));
   Value isLast = conjoin(bringsResults, compare(arith::CmpIPredicate::eq, next, depthBlocks));
-  return {select(isLast, result->first, output), select(isLast, result->pitch, select(adds, ofSums.pitch, zero))};
+  return {select(isLast, result->first, output), select(isLast, result->pitch, ofSums.pitch)};
 }
 
 /// The memory index of B.
