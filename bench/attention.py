@@ -9,7 +9,6 @@ minimum of all runs: CPU time for one thread, wall time for more. Memory is what
 import argparse
 import pathlib
 import tempfile
-import time
 
 import numpy as np
 import onnx
@@ -17,6 +16,7 @@ from onnx import TensorProto, helper
 
 import freestone_runtime
 import peers
+from turns import fastest
 
 HEADS, DEPTH = 2, 64
 
@@ -86,18 +86,6 @@ def get_runs(folder, models, length, threads, causal, training, names):
     return runs, memory
 
 
-def measure(runs, seconds, clock):
-    """The least time of each, in turns."""
-    least = dict.fromkeys(runs, np.inf)
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for name, run in runs.items():
-            start = clock()
-            run()
-            least[name] = min(least[name], clock() - start)
-    return least
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lengths", type=int, nargs="+", default=[64, 128, 256, 512, 1024, 2048, 4096, 8192])
@@ -109,7 +97,6 @@ def main():
     arguments = parser.parse_args()
     if arguments.training:
         arguments.peers = [name for name in arguments.peers if name == "torch"]
-    clock = time.process_time if arguments.threads == 1 else time.perf_counter
     columns = ["freestone", "apart", *arguments.peers, "x86-64-v3"]
     print("| length |", " | ".join(columns), "| of the best peer's | x86-64-v3, of the best peer's | KiB | KiB apart |")
     print("|" + "---|" * (len(columns) + 5))
@@ -118,9 +105,9 @@ def main():
         models = save(folder, arguments.causal, arguments.training)
         for length in arguments.lengths:
             runs, memory = get_runs(folder, models, length, arguments.threads, arguments.causal, arguments.training, arguments.peers)
-            least = measure(runs, arguments.seconds, clock)
+            least = fastest(runs, arguments.seconds, arguments.threads)
             best = min((least[name] for name in arguments.peers), default=np.nan)
-            cells = [f"{least[name] * 1e3:.3f}" for name in columns]
+            cells = [f"{least[name]:.3f}" for name in columns]
             cells += [f"{least['freestone'] / best:.2f}", f"{least['x86-64-v3'] / best:.2f}"]
             print(f"| {length} |", " | ".join(cells), f"| {memory['freestone'] >> 10} | {memory['apart'] >> 10} |", flush=True)
 

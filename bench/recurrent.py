@@ -1,10 +1,9 @@
 """Recurrent layers, loops and decoders beside ONNX Runtime and OpenVINO: recurrent.py [--training] [--threads 1,2]
-[--only PART]
-[--most-over PERCENT].
+[--only PART] [--most-over PERCENT].
 
-Sizes of batch and sequence are symbols, bound by each run. All engines run in one process in turns; the figure is the
-minimum of all runs: CPU time for one thread, wall time for more. Results are compared first. A peer that can't load a
-model has no figure (OpenVINO: loops whose carried values grow). The limit is what products and the reading of weights take
+Sizes of batch and sequence are symbols, bound by each run. All engines run in one process in turns (`turns.py`); the figure
+is the least of all runs. Results are compared first. A peer that can't load a model has no figure (OpenVINO: loops whose
+carried values grow). The limit is what products and the reading of weights take
 at the rates that are measured in the same run (`limits.py`). Of the network that leaves out blocks a last line tells how
 far times are above the part of the whole that is executed; with --most-over, it fails where one is further.
 
@@ -31,6 +30,7 @@ import freestone_runtime
 import limits
 import loops
 import peers
+from turns import fastest
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 
@@ -148,18 +148,6 @@ CASES = {
 }
 
 
-def race(runs, clock, seconds=1.5):
-    """Milliseconds: the minimum of each."""
-    best = dict.fromkeys(runs, float("inf"))
-    end = time.time() + seconds
-    while time.time() < end:
-        for name, run in runs.items():
-            begin = clock()
-            run()
-            best[name] = min(best[name], (clock() - begin) * 1e3)
-    return best
-
-
 def make_classifier(kind, hidden):
     import torch
 
@@ -223,7 +211,7 @@ def race_training(only, threads, hidden=256):
             for batch, steps in [(1, 64), (16, 64), (16, 200)]:
                 x = np.random.default_rng(0).standard_normal((batch, steps, hidden), dtype=np.float32)
                 runs = prepare(x, np.arange(batch) % 10, threads)
-                best = race(runs, time.process_time if threads == 1 else time.perf_counter, 3)
+                best = fastest(runs, 5, threads)
                 own, others = best["freestone"], (best["torch"], best["torch.compile"])
                 limit = limits.get_limit(limits.of_training(GATES[kind], hidden, 2, steps, batch), threads)
                 print(f"| {kind} | {batch}x{steps} | {threads} | {own:.1f} | {others[0]:.1f} | {others[1]:.1f} | {own / min(others):.2f} "
@@ -297,7 +285,7 @@ def main():
                         first = results[0] if first is None else first
                         assert np.allclose(results[0], first, rtol=1e-3, atol=1e-4), f"{engine} disagrees on {name} {size}"
                         runs[engine] = run
-                    best = race(runs, time.process_time if threads == 1 else time.perf_counter)
+                    best = fastest(runs, 2.5, threads)
                     others = [value for engine, value in best.items() if engine != "freestone"]
                     ratio = f"{best['freestone'] / min(others):.2f}" if others else ""
                     figures = " | ".join(f"{best[engine]:.3f}" if engine in best else "" for engine in names)

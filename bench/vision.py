@@ -9,12 +9,12 @@ import argparse
 import os
 import pathlib
 import tempfile
-import time
 
 import numpy as np
 
 import freestone_runtime
 import peers
+from turns import fastest
 
 NETWORKS = ["mobilenet_v2", "mobilenet_v3_large", "efficientnet_b0", "squeezenet1_1", "shufflenet_v2_x1_0", "resnet18", "resnet50"]
 
@@ -85,19 +85,6 @@ def get_runs(name, folder, batch, threads, chosen):
     return runs
 
 
-def measure(runs, seconds, clock):
-    """The least time of each, in turns of a few runs: the first one of a turn warms the caches."""
-    least = dict.fromkeys(runs, np.inf)
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for name, run in runs.items():
-            for _ in range(4):
-                start = clock()
-                run()
-                least[name] = min(least[name], clock() - start)
-    return least
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="*", default=NETWORKS, help="as torchvision names them")
@@ -111,15 +98,14 @@ def main():
     if arguments.avx2:
         os.environ.update(ONEDNN_MAX_CPU_ISA="AVX2", ATEN_CPU_CAPABILITY="avx2")
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
-    clock = time.process_time if arguments.threads == 1 else time.perf_counter
     print("| network | batch |", " | ".join(arguments.engines), "|\n" + "|---" * (len(arguments.engines) + 2) + "|")
     with tempfile.TemporaryDirectory() as place:
         folder = arguments.models or pathlib.Path(place)
         for name in arguments.networks:
             for batch in arguments.batch:
                 runs = get_runs(name, folder, batch, arguments.threads, arguments.engines)
-                least = measure(runs, arguments.seconds * batch**0.5, clock)
-                cells = [f"{least[engine] * 1e3:.2f}" for engine in arguments.engines]
+                least = fastest(runs, arguments.seconds * batch**0.5, arguments.threads)
+                cells = [f"{least[engine]:.2f}" for engine in arguments.engines]
                 print(f"| {name} | {batch} |", " | ".join(cells), "|", flush=True)
 
 

@@ -81,6 +81,8 @@ def in_turns(runs, threads, at_least=0.0):
     while rounds < 2 or time.perf_counter() < end:
         rounds += 1
         for name, run in runs.items():
+            if threads > 1:
+                time.sleep(SPINNING)
             for _ in range(2):
                 begin = clock()
                 for _ in range(counts[name]):
