@@ -72,14 +72,14 @@ class Product:
         batch, m, k, n = shape
         outer = () if form == "weight" else (batch,)
 
-        def draw(*sizes):
-            # The same weight for all numbers of rows.
-            generator = np.random.default_rng(sizes)
+        def draw(which, *sizes):
+            # The same weight for all numbers of rows; another matrix than A of these sizes.
+            generator = np.random.default_rng((which, *sizes))
             if dtype == "int8":
                 return generator.integers(-128, 128, outer + sizes, np.int8)
             return generator.standard_normal(outer + sizes, dtype=np.float32).astype(TYPES[dtype])
 
-        self.a, self.b = draw(m, k), draw(n, k) if form == "transposed" else draw(k, n)
+        self.a, self.b = draw(0, m, k), draw(1, n, k) if form == "transposed" else draw(1, k, n)
 
     def expect(self):
         right = np.swapaxes(self.b, -1, -2) if self.form == "transposed" else self.b

@@ -60,6 +60,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
     layouts.pairs = switches.dotProducts && device->pairUnit != WordUnit::none;
     layouts.quads = switches.dotProducts && device->quadUnit != WordUnit::none;
     layouts.signs = device->quadUnit == WordUnit::tiles;
+    layouts.streamRows =
+        switches.streamRows && device->quadUnit != WordUnit::tiles && device->pairUnit != WordUnit::tiles;
     layouts.parts = switches.splitProducts && tile::mayPayToSplit(*device);
     layouts.cacheBytes = device->getL2Bytes();
     layouts.stepsPerByte = device->getMultiplyAdds(32) / device->getMemoryBandwidth();
@@ -124,11 +126,11 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
       {options.target,          switches.weightGradients,  switches.transformFilters, switches.channelsApart,
        switches.skipTaps,       switches.picturesTogether, switches.windows,          switches.shareRows,
        switches.channelVectors, switches.dotProducts,      switches.splitProducts,    switches.pairProducts,
-       switches.keepPacked,     switches.streamColumns,    switches.strips,           switches.bringResults,
-       switches.alternate,      switches.innerProducts,    switches.sumBlocks,        switches.construct,
-       switches.sideBySide,     switches.transpositions,   switches.narrowLanes,      switches.segments,
-       switches.partsOfRows,    switches.rowsAcross,       switches.rowsTogether,     switches.prefetchRows,
-       switches.variants}));
+       switches.keepPacked,     switches.streamColumns,    switches.streamRows,       switches.strips,
+       switches.bringResults,   switches.alternate,        switches.innerProducts,    switches.sumBlocks,
+       switches.construct,      switches.sideBySide,       switches.transpositions,   switches.narrowLanes,
+       switches.segments,       switches.partsOfRows,      switches.rowsAcross,       switches.rowsTogether,
+       switches.prefetchRows,   switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
   if (options.pipeline)

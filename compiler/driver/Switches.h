@@ -53,6 +53,7 @@ struct Switches {
   bool pairProducts = true;
   bool keepPacked = true;
   bool streamColumns = true;
+  bool streamRows = true;
   bool strips = true;
   bool bringResults = true;
   bool alternate = true;
@@ -95,7 +96,7 @@ struct Switches {
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.picturesTogether = switches.windows = switches.shareRows =
           switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
-          switches.streamColumns = switches.strips = switches.bringResults = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
+          switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
           switches.prefetchRows = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
@@ -200,6 +201,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "operands that a contraction packs for one tile serve the next ones"},
     {"stream-columns", &Switches::streamColumns, "streamed_columns",
      "few rows read the columns of a contraction in place, without packing them"},
+    {"stream-rows", &Switches::streamRows, "streamed_rows",
+     "few columns read the rows of dot products in place, as inner products, without packing them"},
     {"strips", &Switches::strips, "strips",
      "contractions of few steps of k compute a strip of rows for several panels at a time, and write wide pieces of few rows"},
     {"bring-results", &Switches::bringResults, "results_brought",

@@ -31,6 +31,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
   tiles.wordSteps = tree.multiply.getWordSteps();
   tiles.bringBeyond = tree.multiply.getBringBeyond();
   tiles.streamedRows = tree.streamedRows;
+  tiles.streamedColumns = tree.streamedColumns;
   tiles.stripPanels = tree.stripPanels;
   tiles.stripDepth = tree.stripDepth;
   tiles.prefetchRows = tree.evaluate ? tree.evaluate.getAhead() : 0;
@@ -98,6 +99,9 @@ void ContractionTiles::setScratch(const ContractionTree &tree, Expr rows, Expr c
   // Panels that pass by are multiplied in pairs, and so may be two tiles, where rows are a strip at most.
   int64_t ofPairs = dotProducts && !tree.columns ? 2 * height : 0;
   int64_t ofSums = std::max(elements + height * width, std::max({rowsOfBlock, epilogueRows, ofPairs}) * width);
+  // Updates have the sums of all columns of a run.
+  if (dotProducts)
+    ofSums = std::max(ofSums, streamedRows * updatedColumns);
   int64_t otherTiles = *runTiles.asConstant() - 1;
   Expr further = Expr::min(depthBlocks - 1, constant(1)) * (otherTiles * rowsOfBlock * getTileWidth());
   Expr ofPiece = further + slices * ofSums;

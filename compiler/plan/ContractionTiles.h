@@ -12,6 +12,10 @@ inline constexpr int64_t pageElements = 1024;
 /// after another, and are independent.
 inline constexpr int64_t sliceRows = 16;
 
+/// Columns of an update of few rows, whose results fit L1, and whose rows of B are long enough to be prefetched by the
+/// processor.
+inline constexpr int64_t updatedColumns = 2048;
+
 /// The numbers that rows of a tile depend on: the micro-kernel's rows and columns, steps of a block of k, and those of
 /// `#tile.share`.
 struct RowShare {
@@ -57,6 +61,8 @@ struct ContractionTiles {
   /// which an epilogue prefetches; elements of a result beyond which its rows are prefetched during the product, 0:
   /// none.
   int64_t wordSteps = 1, streamedRows = 0, prefetchRows, bringBeyond = 0;
+  /// Columns that read rows in place at most.
+  int64_t streamedColumns = 0;
   /// Panels that a strip of rows is computed for at a time, and the most steps of k of such runs; 0 if there are none.
   int64_t stripPanels = 1, stripDepth = 0;
   /// The panels of a tile, one of each slice; rows that an epilogue has at least.

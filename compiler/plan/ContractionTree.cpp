@@ -1,5 +1,6 @@
 #include "compiler/plan/ContractionTree.h"
 
+#include "compiler/plan/MatrixInPlace.h"
 #include "compiler/plan/TreeNodes.h"
 
 using namespace mlir;
@@ -158,8 +159,9 @@ LogicalResult Reader::read() {
   auto first = nodes.empty() ? PackedAttr() : dyn_cast<PackedAttr>(nodes.front());
   if (!tree.dotProducts || !first || first.getKept() != 2) {
     auto rows = take<PackedAttr>();
-    if (!rows || rows.getInPlace())
+    if (!rows || (rows.getInPlace() && !tree.dotProducts))
       return refuse("a block of steps begins with packed rows");
+    tree.streamedColumns = rows.getInPlace();
     if (failed(readKept(rows, 1, tree.keptRows)))
       return failure();
     tree.rows = rows.getInput();
@@ -252,7 +254,7 @@ TreeTilingAttr ContractionTree::build() const {
   };
   SmallVector<Attribute> block, panel, strip;
   if (rows)
-    block.push_back(pack(*rows, 1, keptRows, /*whole=*/false, /*inPlace=*/0));
+    block.push_back(pack(*rows, 1, keptRows, /*whole=*/false, streamedColumns));
   if (columns)
     (packsRuns ? block : panel).push_back(pack(*columns, 2, keptColumns, keepsWhole, streamedRows));
   panel.push_back(multiply);
@@ -294,8 +296,14 @@ LogicalResult ContractionTree::verifyDotProducts(ContractionForm &form, std::str
   if (depthUnit != group)
     return refuse("dot products are summed in groups of " + Twine(group) + " steps, not in blocks of whole units of " +
                   Twine(depthUnit));
-  if (multiply.getWordSteps() > 1 || streamedRows > 0 || multiply.getBringBeyond() > 0)
-    return refuse("dot products have words of their own, packed columns, and bring no results");
+  if (multiply.getWordSteps() > 1 || multiply.getBringBeyond() > 0)
+    return refuse("dot products have words of their own, and bring no results");
+  bool areVectors = dotProducts.getUnit() == DotProductUnit::vectors && !isSplit;
+  if ((streamedRows > 0 || streamedColumns > 0) && !areVectors)
+    return refuse("dot products of single words on vectors alone read operands in place");
+  if (streamedRows > ReadsInPlace::getMostRows(form) || streamedColumns > ReadsInPlace::getMostColumns(form))
+    return refuse("no more than " + Twine(ReadsInPlace::getMostRows(form)) + " rows and " +
+                  Twine(ReadsInPlace::getMostColumns(form)) + " columns read the other operand in place");
   if (isSplit && stripDepth > 0)
     return refuse("panels of columns that are split pass by, in no strips");
   if (columns && packsRuns == isSplit)
@@ -330,7 +338,7 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
                           : "columns that are not stored in panels are not packed");
   if (multiply.getWordSteps() > 1 && !form.multipliesPairs())
     return refuse("products of pairs need factors that fit 16 bits");
-  if (streamedRows > 0 && !form.getStreamedInput())
+  if (!dotProducts && streamedRows > 0 && !form.getStreamedInput())
     return refuse("columns that are read in place are packed or converted");
   if (form.slices > 1 && stripDepth > 0)
     return refuse("strips have panels that are neighbours, but what follows reads slices of columns together");
@@ -349,6 +357,6 @@ bool ContractionTree::sharesCode(const ContractionTree &other) const {
   return kernel == other.kernel && dotProducts == other.dotProducts && depthUnit == other.depthUnit &&
          rows == other.rows && columns == other.columns && alternates == other.alternates &&
          keepsWhole == other.keepsWhole && multiply == other.multiply && streamedRows == other.streamedRows &&
-         stripPanels == other.stripPanels && stripDepth == other.stripDepth && evaluate == other.evaluate &&
-         together == other.together;
+         streamedColumns == other.streamedColumns && stripPanels == other.stripPanels &&
+         stripDepth == other.stripDepth && evaluate == other.evaluate && together == other.together;
 }

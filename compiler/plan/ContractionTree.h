@@ -40,9 +40,9 @@ struct ContractionTree {
   bool alternates = false;
   /// Most elements of packed rows and columns that stay for later tiles; 0: none do.
   int64_t keptRows = 0, keptColumns = 0;
-  /// Rows that read columns in place at most. The panels of a strip, and the most steps of runs in strips; 0: there are
-  /// none.
-  int64_t streamedRows = 0, stripPanels = 1, stripDepth = 0;
+  /// Rows that read columns in place at most, and columns that read rows so. The panels of a strip, and the most steps
+  /// of runs in strips; 0: there are none.
+  int64_t streamedRows = 0, streamedColumns = 0, stripPanels = 1, stripDepth = 0;
   MultiplyAttr multiply;
   /// Null if the product is written to the result; else the vectors that are evaluated together.
   EvaluateAttr evaluate;

@@ -5,6 +5,7 @@
 #include "compiler/plan/ContractionForm.h"
 #include "compiler/plan/ConvolutionForm.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/MatrixInPlace.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/HoistWeights.h"
@@ -164,7 +165,7 @@ bool ChooseLayouts::readsWords(ComputeOp op, const ContractionDims &dims) {
   Value matrix = op.getInputs()[dims.rhs];
   if (!form || !dims.batch.empty() || dims.n.size() != 1 || dims.k.size() != 1 ||
       op.getExtents()[dims.n.front()].isConstant(1) || !isWeightOnly(matrix) || !isHoistable(matrix) ||
-      isHoistable(op.getResult(0)) || form->getWordWindow())
+      isHoistable(op.getResult(0)) || form->getWordWindow() || (streamRows && ReadsInPlace::isNarrow(*form)))
     return false;
   return multipliesWords(*form);
 }

@@ -198,9 +198,13 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       return {};
     if (hasDotProducts) {
       count("dot_products");
-      tile::TreeTilingAttr tiling = tile::tileDotProducts(*form, device, strips);
-      if (tile::ContractionTree::get(tiling)->stripDepth > 0)
-        count("strips");
+      tile::TreeTilingAttr tiling = tile::tileDotProducts(*form, device, {strips, streamColumns, streamRows});
+      tile::ContractionTree tree = *tile::ContractionTree::get(tiling);
+      for (auto [number, counter] : {std::pair(tree.stripDepth, "strips"),
+                                     {tree.streamedRows, "streamed_columns"},
+                                     {tree.streamedColumns, "streamed_rows"}})
+        if (number > 0)
+          count(counter);
       return tiling;
     }
     if (!tile::isMicroKernelContraction(*form, widthOf(form->elementType))) {

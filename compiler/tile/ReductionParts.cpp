@@ -51,7 +51,7 @@ static PartBounds getBounds(ContractionForm &form, const TypicalSizes &sizes, co
   PartBounds bounds{.leastSteps = 1024, .leastPoints = 1 << 18};
   int64_t tiles, largest;
   if (isDotProductContraction(form, device)) {
-    ContractionTree tiling = *ContractionTree::get(tileDotProducts(form, device, /*strips=*/false));
+    ContractionTree tiling = *ContractionTree::get(tileDotProducts(form, device, {.strips = false}));
     int64_t columns = tiling.panels * tiling.kernel.getWidth();
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.mostRows) * count(form.n, columns);
   } else {

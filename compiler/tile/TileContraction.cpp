@@ -3,6 +3,7 @@
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/plan/DotProductLayout.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/MatrixInPlace.h"
 #include "compiler/plan/TreeNodes.h"
 #include "compiler/tile/ContractionVariants.h"
 #include <set>
@@ -247,10 +248,16 @@ static WordUnit getUnit(const DotProductFactors &factors, const DeviceDescriptio
 
 bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescription &device) {
   std::optional<DotProductFactors> factors = form.getDotProductFactors();
-  return factors && getUnit(*factors, device) != WordUnit::none && !(factors->areIntegers && hasVector(form));
+  if (!factors || getUnit(*factors, device) == WordUnit::none)
+    return false;
+  // Without inner products of words, integers of a single row or column are summed in place element by element.
+  bool areInner = getUnit(*factors, device) == WordUnit::vectors && !form.getExtent(form.m).isConstant(1) &&
+                  ReadsInPlace::isNarrow(form);
+  return !factors->areIntegers || areInner || !hasVector(form);
 }
 
-TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device, bool strips) {
+TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device,
+                                     DotProductTilings allowed) {
   constexpr int64_t unit = DotProductLayout::unit, rowBytes = DotProductLayout::rowWords * DotProductLayout::wordBytes;
   DotProductFactors factors = *form.getDotProductFactors();
   // Blocks are equal in bytes for all elements.
@@ -263,10 +270,15 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescript
   auto kernel = DotProductKernelAttr::get(context, usedUnit, groups, factors.parts);
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
   tree.multiply = TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns);
-  if (strips && usedUnit == DotProductUnit::vectors) {
+  bool areVectors = usedUnit == DotProductUnit::vectors;
+  if (allowed.strips && areVectors) {
     ContractionStrips found = getStrips(form, tree.kernel, /*wordSteps=*/1, DeviceRates::get(device));
     tree.stripPanels = found.panels;
     tree.stripDepth = found.depth;
+  }
+  if (areVectors) {
+    tree.streamedRows = allowed.streamColumns ? ReadsInPlace::getMostRows(form) : 0;
+    tree.streamedColumns = allowed.streamRows ? ReadsInPlace::getMostColumns(form) : 0;
   }
   tree.mostRows = rows;
   tree.panels = 8;

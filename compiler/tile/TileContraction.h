@@ -54,8 +54,14 @@ llvm::SmallVector<TreeTilingAttr> getBestTilings(TreeTilingAttr chosen, llvm::Ar
 
 /// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);
-/// Vectors go strip by strip where k has few steps, if that is allowed.
-TreeTilingAttr tileDotProducts(ContractionForm &form, const DeviceDescription &device, bool strips);
+
+/// What dot products on vectors may do: go strip by strip where k has few steps, and read in place the columns of few
+/// rows, and the rows of few columns.
+struct DotProductTilings {
+  bool strips = true, streamColumns = true, streamRows = true;
+};
+
+TreeTilingAttr tileDotProducts(ContractionForm &form, const DeviceDescription &device, DotProductTilings allowed);
 
 } // namespace freestone::tile
 

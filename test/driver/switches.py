@@ -71,7 +71,7 @@ OF_GATES = {"sliced-epilogues"}
 # test/driver/segments.py tests that of segments.
 OF_SEGMENTS = {"segments"}
 # test/codegen/products.py tests those of few rows, columns and steps, and of large results.
-OF_PRODUCTS = {"stream-columns", "inner-products", "strips", "bring-results"}
+OF_PRODUCTS = {"stream-columns", "stream-rows", "inner-products", "strips", "bring-results"}
 # test/codegen/split_products.py tests that of products in parts, on machines with a matrix unit.
 OF_PARTS = {"split-products"}
 # test/codegen/rows_across.py tests that of rows that lie across, rows_together.py those of short rows and of prefetches.

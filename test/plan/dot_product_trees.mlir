@@ -11,6 +11,8 @@
 // RUN: sed -e 's/, #tile.blocks<axis = 1, step = 1, .*evaluate<[^>]*>]>]>//' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=SUMS
 // RUN: sed -e 's/groups = 10>/groups = 10, parts = 3>/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=FACTORS
 // RUN: sed -e 's/kernel = #tile.dot_product_kernel<unit = tiles, groups = 10>/kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=KERNEL
+// RUN: sed -e 's/whole = true>/whole = true, in_place = 4>/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=INPLACE
+// RUN: sed -e 's/whole = true>/whole = true, in_place = 5>/; s/unit = tiles/unit = vectors/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=MANY
 
 // ROWS: can't be computed by its tree of tiles: rows of dot products are dealt in blocks of whole units of 32
 // COLUMNS: can't be computed by its tree of tiles: columns are dealt within rows, panel by panel of 32
@@ -18,7 +20,9 @@
 // PANELS: can't be computed by its tree of tiles: columns of words are packed before the panels of a run are computed
 // TWICE: can't be computed by its tree of tiles: columns are packed twice
 // WHOLE: can't be computed by its tree of tiles: columns of dot products are kept whole
-// WORDS: can't be computed by its tree of tiles: dot products have words of their own, packed columns, and bring no results
+// WORDS: can't be computed by its tree of tiles: dot products have words of their own, and bring no results
+// INPLACE: can't be computed by its tree of tiles: dot products of single words on vectors alone read operands in place
+// MANY: can't be computed by its tree of tiles: no more than 0 rows and 0 columns read the other operand in place
 // SUMS: can't be computed by its tree of tiles: sums of dot products are evaluated
 // FACTORS: can't be computed by its tree of tiles: it has no factors of f32 that can be split
 // KERNEL: can't be computed by its tree of tiles: rows are dealt in a share of steps of the micro-kernel's 14

@@ -275,7 +275,10 @@ Value ContractionEmitter::getSums(Value place) {
   if (pairsPanels)
     shared = select(conjoin(pairsPanels, isSecondOfPair(place)),
                     emission.multiply(rowStep, emission.getConstant(width)), shared);
-  return select(isOnly, shared, inRun);
+  Value sums = select(isOnly, shared, inRun);
+  if (!computesRuns)
+    return sums;
+  return select(computesRuns, emission.multiply(emission.subtract(place, firstPlace), rows.count), sums);
 }
 
 Value ContractionEmitter::getSums(const Piece &piece, Value place) {

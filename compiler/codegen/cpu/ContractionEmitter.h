@@ -107,6 +107,9 @@ protected:
   mlir::Value endOfNew;
   /// Whether two neighbouring panels of a run are computed at once, as the first of them; null if none ever are.
   mlir::Value pairsPanels;
+  /// Whether all columns of a run are computed at once, so that each panel has sums of its own, of the run's rows
+  /// alone; null if none ever are.
+  mlir::Value computesRuns;
   /// The rows of a strip, of plans with strips: what a micro-kernel computes at once.
   mlir::Value stripRows;
 

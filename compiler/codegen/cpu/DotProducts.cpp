@@ -1,5 +1,4 @@
-#include "compiler/codegen/cpu/ContractionEmitter.h"
-#include "compiler/codegen/cpu/DotProductKernels.h"
+#include "compiler/codegen/cpu/DotProductEmitter.h"
 #include "compiler/codegen/cpu/PackDotProducts.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -9,49 +8,6 @@
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
-
-namespace {
-
-/// The micro-kernel sums dot products of words.
-class DotProductEmitter : public ContractionEmitter {
-public:
-  DotProductEmitter(Emission &emission, tile::ContractionForm form, tile::ContractionTiles tiles)
-      : ContractionEmitter(emission, std::move(form), std::move(tiles), tile::DotProductLayout::unit),
-        layout(*this->tiles.dotProducts), module(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>()) {}
-
-private:
-  void prepare() override;
-  void begin() override;
-  void beginRun() override { stripRows = emission.getConstant(tile::DotProductLayout::unit); }
-  void end() override { call(TileFunction::leave); }
-  void call(TileFunction function);
-  void packRowsOf(const PackedBlock &block) override;
-  void packColumnsOf(const PackedBlock &columns, Value start, Value pitch) override;
-  void multiplyPanel(const Panel &columns, Value sums) override;
-  /// The place of packed columns from a step on, where `storedColumns` has them; of rows in `storedRows`.
-  Value getStoredStart(Value column, Value step);
-  /// The address of a group of a panel.
-  Value getColumns(Value panel, Value group);
-  /// The address of a group of packed columns of `storedColumns`.
-  Value getPassing(Value place, Value block, Value group);
-  void addPair(SmallVectorImpl<Value> &operands, const Panel &columns, Value group);
-  void addAhead(SmallVectorImpl<Value> &operands, const Panel &columns, Value group, Value panel);
-  std::pair<Value, Value> getAhead(const Panel &columns, Value group, Value panel);
-  void repeatWithoutParts(Value sums, const PackedBlock &columns);
-  Value correctSums(Value sums, Value column) override;
-  Value countGroups(const PackedBlock &block);
-  Value countMultiplied(const PackedBlock &block, Value group, Value groups);
-
-  tile::DotProductLayout layout;
-  ModuleOp module;
-  func::FuncOp kernel;
-  /// The memory of columns and of rows that were packed before this program; null if it packs them.
-  Value storedColumns, storedRows;
-  /// By column: what sums have too much where A is packed flipped.
-  Value columnSums;
-};
-
-} // namespace
 
 void DotProductEmitter::prepare() {
   kernel = declareDotProducts(module, layout.multiplied);
@@ -69,12 +25,14 @@ void DotProductEmitter::prepare() {
   accumulators = emission.takeScratch(tiles.sumType, tiles.sums);
   if (layout.flipsRows())
     columnSums = emission.takeScratch(tiles.sumType, tiles.columnSums);
+  prepareInPlace();
 }
 
 /// Panels of parts that pass by are multiplied in pairs where rows are half a strip.
 void DotProductEmitter::begin() {
   if (storedColumns && layout.factors.parts > 1)
     pairsPanels = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(layout.unit / 2));
+  beginInPlace();
   call(TileFunction::enter);
 }
 
@@ -102,16 +60,22 @@ Value DotProductEmitter::countMultiplied(const PackedBlock &block, Value group, 
 
 void DotProductEmitter::packRowsOf(const PackedBlock &block) {
   auto pack = layout.factors.parts > 1 ? packSplitRows : packDotProductRows;
-  pack(emission, form, layout, points, block, countGroups(block), packedRows, rowsStart);
+  auto packAll = [&] { pack(emission, form, layout, points, block, countGroups(block), packedRows, rowsStart); };
+  isInner ? emitIf(
+                isInner, [] {}, packAll)
+          : packAll();
 }
 
 void DotProductEmitter::packColumnsOf(const PackedBlock &columns, Value start, Value pitch) {
   Value groups = countGroups(columns);
   auto pack = layout.factors.parts > 1 ? packSplitPanels : packDotProductPanels;
-  pack(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
-  if (layout.flipsRows())
-    sumDotProductColumns(emission, layout, columns, packedColumns, start, pitch,
-                         compare(arith::CmpIPredicate::ne, getBlock(), emission.getConstant(0)), columnSums);
+  auto packPanels = [&] {
+    pack(emission, form, layout, points, columns, groups, packedColumns, start, pitch);
+    if (layout.flipsRows())
+      sumDotProductColumns(emission, layout, columns, packedColumns, start, pitch,
+                           compare(arith::CmpIPredicate::ne, getBlock(), emission.getConstant(0)), columnSums);
+  };
+  packOrRead(columns, groups, start, packPanels);
 }
 
 /// Groups of all steps of a panel, or of a strip, which is as high, follow each other.
@@ -133,7 +97,7 @@ Value DotProductEmitter::getColumns(Value panel, Value group) {
                                                 : start);
 }
 
-void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
+void DotProductEmitter::multiplyPacked(const Panel &columns, Value sums) {
   Value panel = getCopy(), groups = countGroups(columns);
   if (!panel)
     panel = getStoredStart(columns.first, columns.k);

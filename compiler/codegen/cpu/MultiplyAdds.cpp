@@ -89,7 +89,7 @@ void MultiplyAddEmitter::begin() {
 
 Value MultiplyAddEmitter::getMostTiles() {
   Value most = ContractionEmitter::getMostTiles();
-  return mayUpdate() ? select(updatesRows, emission.getConstant(updatedColumns / width), most) : most;
+  return mayUpdate() ? select(updatesRows, emission.getConstant(tile::updatedColumns / width), most) : most;
 }
 
 void MultiplyAddEmitter::beginRun() {

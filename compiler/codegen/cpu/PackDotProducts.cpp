@@ -183,7 +183,7 @@ Value freestone::codegen::countMultipliedWords(Emission &emission, const tile::D
 /// With rows contiguous in memory, all strips of a group are packed before the next group, so that memory is read row
 /// by row.
 static void packRowsAcross(Emission &emission, const tile::DotProductLayout &layout, DotProductPacker &packer,
-                           const PackedBlock &block, Value groups, Value start) {
+                           const PackedBlock &block, Value groups, Value start, int64_t parts) {
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
   Value groupElements = emission.getConstant(layout.getGroupElements());
   Value stripElements = emission.multiply(groups, groupElements);
@@ -200,7 +200,7 @@ static void packRowsAcross(Emission &emission, const tile::DotProductLayout &lay
         squares[1].push_back(upper);
       }
       Value stripStart = emission.add(groupStart, emission.multiply(strip, stripElements));
-      for (int64_t part = 0; part < 2; ++part) {
+      for (int64_t part = 0; part < parts; ++part) {
         transposeSquare(emission.builder, emission.location, squares[part]);
         for (auto [number, words] : llvm::enumerate(squares[part]))
           packer.store(words, emission.add(stripStart, emission.getConstant((part * rowWords + number) * steps)));
@@ -209,12 +209,11 @@ static void packRowsAcross(Emission &emission, const tile::DotProductLayout &lay
   });
 }
 
-void freestone::codegen::packDotProductRows(Emission &emission, tile::ContractionForm &form,
-                                            const tile::DotProductLayout &layout, const ContractionPoints &points,
-                                            const PackedBlock &block, Value groups, Value memory, Value start) {
-  DotProductPacker packer(emission, form, layout, points, block, form.lhs, points.m, memory);
+/// `parts` of 16 rows each.
+static void packStrips(Emission &emission, const tile::DotProductLayout &layout, DotProductPacker &packer,
+                       const PackedBlock &block, Value groups, Value start, int64_t parts) {
   if (packer.runsAcross())
-    return packRowsAcross(emission, layout, packer, block, groups, start);
+    return packRowsAcross(emission, layout, packer, block, groups, start, parts);
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
   Value groupElements = emission.getConstant(layout.getGroupElements());
   Value steps = emission.getConstant(layout.getStepsOfGroup());
@@ -228,6 +227,20 @@ void freestone::codegen::packDotProductRows(Emission &emission, tile::Contractio
       packer.store(words, emission.add(emission.add(start, rowStart), emission.multiply(group, groupElements)));
     });
   });
+}
+
+void freestone::codegen::packDotProductRows(Emission &emission, tile::ContractionForm &form,
+                                            const tile::DotProductLayout &layout, const ContractionPoints &points,
+                                            const PackedBlock &block, Value groups, Value memory, Value start) {
+  DotProductPacker packer(emission, form, layout, points, block, form.lhs, points.m, memory);
+  packStrips(emission, layout, packer, block, groups, start, /*parts=*/2);
+}
+
+void freestone::codegen::packDotProductColumns(Emission &emission, tile::ContractionForm &form,
+                                               const tile::DotProductLayout &layout, const ContractionPoints &points,
+                                               const PackedBlock &block, Value groups, Value memory, Value start) {
+  DotProductPacker packer(emission, form, layout, points, block, form.rhs, points.n, memory);
+  packStrips(emission, layout, packer, block, groups, start, /*parts=*/1);
 }
 
 void freestone::codegen::packDotProductPanels(Emission &emission, tile::ContractionForm &form,

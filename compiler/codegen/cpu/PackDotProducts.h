@@ -13,6 +13,11 @@ void packDotProductRows(Emission &emission, tile::ContractionForm &form, const t
                         const ContractionPoints &points, const PackedBlock &block, mlir::Value groups,
                         mlir::Value memory, mlir::Value start);
 
+/// The same of at most 16 columns, as rows of a strip that is not flipped.
+void packDotProductColumns(Emission &emission, tile::ContractionForm &form, const tile::DotProductLayout &layout,
+                           const ContractionPoints &points, const PackedBlock &block, mlir::Value groups,
+                           mlir::Value memory, mlir::Value start);
+
 /// The words of steps of a block that are multiplied: on tiles, those of whole groups.
 mlir::Value countMultipliedWords(Emission &emission, const tile::DotProductLayout &layout, const PackedBlock &block);
 

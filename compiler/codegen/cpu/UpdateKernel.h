@@ -7,8 +7,6 @@ namespace freestone::codegen {
 
 /// The most rows of an update: their factors for some steps of k stay in registers.
 inline constexpr int64_t mostUpdatedRows = 4;
-/// Columns of an update whose results fit L1, and whose rows of B are long enough to be prefetched by the processor.
-inline constexpr int64_t updatedColumns = 2048;
 
 /// Emits the body of `function`, of KernelKind::update, with vectors of so many lanes.
 void emitUpdateKernel(mlir::func::FuncOp function, mlir::Type elementType, int64_t lanes);

@@ -3,6 +3,7 @@
 #include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/EmitBlocks.h"
 #include "compiler/plan/ConvolutionForm.h"
+#include "compiler/plan/MatrixInPlace.h"
 #include "compiler/plan/Variants.h"
 
 using namespace mlir;
@@ -22,7 +23,7 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
   if (auto choice = program.getTiling<tile::ChoiceAttr>())
     contraction = tile::getContractions(choice).front();
   if (contraction && contraction->dotProducts)
-    return addDotProducts(program, contraction->dotProducts);
+    return addDotProducts(program, *contraction);
   if (contraction) {
     addKernel(contraction->kernel, getKernelKind(contraction->multiply.getWordSteps()));
     if (contraction->streamedRows > 0)
@@ -47,9 +48,19 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
   return success();
 }
 
-LogicalResult UsedKernels::addDotProducts(tile::ProgramOp program, tile::DotProductKernelAttr kernel) {
+LogicalResult UsedKernels::addDotProducts(tile::ProgramOp program, const tile::ContractionTree &tree) {
   tile::ContractionForm form = *tile::ContractionForm::get(program.getComputes().front());
-  DotProducts used{tile::DotProductLayout::get(form, kernel).multiplied, kernel.getUnit()};
+  tile::DotProductLayout layout = tile::DotProductLayout::get(form, tree.dotProducts);
+  auto addInPlace = [&](InPlaceKind kind) {
+    if (llvm::none_of(inPlace, [&](auto &each) { return each.first == kind && each.second.factors == layout.factors; }))
+      inPlace.push_back({kind, layout});
+  };
+  tile::ReadsInPlace reads = tile::ReadsInPlace::get(form);
+  if (reads.mayUpdate && tree.streamedRows > 0)
+    addInPlace(InPlaceKind::updates);
+  if (reads.mayBeInner && (tree.streamedRows > 0 || tree.streamedColumns > 0))
+    addInPlace(InPlaceKind::innerProducts);
+  DotProducts used{layout.multiplied, layout.summedBy};
   auto known = llvm::find_if(dotProducts, [&](const DotProducts &each) { return each.factors == used.factors; });
   if (known == dotProducts.end())
     dotProducts.push_back(used);
@@ -73,6 +84,8 @@ void UsedKernels::emit(ModuleOp module) const {
     emitDotProductKernel(module, each.factors, each.unit);
     usesTiles |= each.unit == tile::DotProductUnit::tiles;
   }
+  for (auto &[kind, layout] : inPlace)
+    emitInPlaceKernel(module, kind, layout);
   if (usesTiles)
     emitTileFunctions(module);
 }

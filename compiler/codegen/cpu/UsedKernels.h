@@ -1,8 +1,10 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_USEDKERNELS_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_USEDKERNELS_H
 
+#include "compiler/codegen/cpu/InPlaceKernels.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/TransformKernels.h"
+#include "compiler/plan/ContractionTree.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace freestone::codegen {
@@ -29,10 +31,12 @@ private:
   using Transforms = llvm::MapVector<int64_t, tile::MicroKernelAttr>;
 
   void add(mlir::Type elementType, tile::MicroKernelAttr shape, KernelKind kind);
-  LogicalResult addDotProducts(tile::ProgramOp program, tile::DotProductKernelAttr kernel);
+  LogicalResult addDotProducts(tile::ProgramOp program, const tile::ContractionTree &tree);
 
   llvm::MapVector<mlir::StringAttr, Kernel> kernels;
   llvm::SmallVector<DotProducts> dotProducts;
+  /// What reads operands in place, by its factors.
+  llvm::SmallVector<std::pair<InPlaceKind, tile::DotProductLayout>> inPlace;
   /// Of transformed filters, and of gradients of filters.
   Transforms transforms, gradientTransforms;
 };

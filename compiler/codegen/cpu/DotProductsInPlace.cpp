@@ -1,0 +1,130 @@
+#include "compiler/codegen/cpu/DotProductEmitter.h"
+#include "compiler/codegen/cpu/InPlaceKernels.h"
+#include "compiler/codegen/cpu/PackDotProducts.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+
+void DotProductEmitter::prepareInPlace() {
+  tile::ReadsInPlace reads = tile::ReadsInPlace::get(form);
+  columnsInPlace = tile::MatrixInPlace::getColumns(form);
+  if (reads.mayUpdate && tiles.streamedRows > 0)
+    updates = declareInPlace(module, InPlaceKind::updates, layout);
+  if (reads.mayBeInner && (tiles.streamedRows > 0 || tiles.streamedColumns > 0)) {
+    rowsInPlace = tile::MatrixInPlace::getRows(form);
+    innerProducts = declareInPlace(module, InPlaceKind::innerProducts, layout);
+  }
+}
+
+/// Few rows are updates, unless both operands lie along k. Few columns are inner products where k is long enough for
+/// these to take less time than a panel.
+void DotProductEmitter::beginInPlace() {
+  Value none = arith::ConstantIntOp::create(builder, location, 0, 1);
+  auto isAtMost = [&](Value size, int64_t most) {
+    return compare(arith::CmpIPredicate::sle, size, emission.getConstant(most));
+  };
+  Value areFew = isAtMost(rowTotal, tiles.streamedRows);
+  Value one = emission.getConstant(1);
+  lieAlongDepth = none;
+  if (innerProducts)
+    lieAlongDepth = compare(arith::CmpIPredicate::eq, emission.getSize(columnsInPlace->along), one);
+  if (updates)
+    computesRuns = select(lieAlongDepth, none, areFew);
+  if (!innerProducts)
+    return;
+  Value least =
+      emission.multiply(columnTotal, emission.getConstant(tile::ReadsInPlace::wordsOfColumn * layout.getStepsOfWord()));
+  Value isNarrow =
+      conjoin(isAtMost(columnTotal, tiles.streamedColumns), compare(arith::CmpIPredicate::sle, least, depthTotal));
+  if (computesRuns)
+    isNarrow = select(computesRuns, none, isNarrow);
+  isInner = arith::OrIOp::create(builder, location, isNarrow, conjoin(areFew, lieAlongDepth));
+}
+
+Value DotProductEmitter::getMostTiles() {
+  Value most = ContractionEmitter::getMostTiles();
+  return computesRuns ? select(computesRuns, emission.getConstant(tile::updatedColumns / width), most) : most;
+}
+
+void DotProductEmitter::packOrRead(const PackedBlock &columns, Value groups, Value start,
+                                   llvm::function_ref<void()> packPanels) {
+  auto packColumns = [&] {
+    isInner ? emitIf(
+                  isInner,
+                  [&] {
+                    emitIf(
+                        lieAlongDepth, [] {},
+                        [&] {
+                          packDotProductColumns(emission, form, layout, points, columns, groups, packedColumns, start);
+                        });
+                  },
+                  packPanels)
+            : packPanels();
+  };
+  computesRuns ? emitIf(
+                     computesRuns, [] {}, packColumns)
+               : packColumns();
+}
+
+void DotProductEmitter::multiplyRun(llvm::function_ref<void()> byPanel) {
+  if (computesRuns)
+    emitIf(computesRuns, [&] { emitUpdates(); });
+  byPanel();
+}
+
+void DotProductEmitter::multiplyPanel(const Panel &columns, Value sums) {
+  auto multiply = [&] {
+    isInner ? emitIf(
+                  isInner, [&] { multiplyInner(columns, sums); }, [&] { multiplyPacked(columns, sums); })
+            : multiplyPacked(columns, sums);
+  };
+  computesRuns ? emitIf(
+                     computesRuns, [] {}, multiply)
+               : multiply();
+}
+
+Value DotProductEmitter::getElement(const tile::MatrixInPlace &matrix, sym::Expr across, Value place, Value step) {
+  Positions positions = points.outer;
+  positions.push_back({across, place});
+  positions.push_back({points.k, step});
+  return emission.getPointer(emission.getBuffer(form.compute.getInputs()[matrix.input]),
+                             emission.getIndex(points.getLinearIndex(form, matrix.input), positions));
+}
+
+Value DotProductEmitter::getBytes(sym::Expr elements) {
+  return toWord(emission.getSize(elements * (tile::DotProductLayout::wordBytes / layout.getStepsOfWord())));
+}
+
+Value DotProductEmitter::getExcess(Value column) {
+  if (layout.flipsRows())
+    return emission.getPointer(columnSums, column);
+  return LLVM::ZeroOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()));
+}
+
+void DotProductEmitter::emitUpdates() {
+  PackedBlock block = getRows();
+  func::CallOp::create(
+      builder, location, updates,
+      ValueRange{toWord(block.count), toWord(emission.subtract(lastPlace, firstPlace)), toWord(block.depth),
+                 emission.getPointer(packedRows, rowsStart), getElement(*columnsInPlace, points.n, firstPlace, block.k),
+                 getBytes(columnsInPlace->along), emission.getPointer(accumulators, emission.getConstant(0)),
+                 toWord(getBlock()), getExcess(firstPlace)});
+}
+
+void DotProductEmitter::multiplyInner(const Panel &columns, Value sums) {
+  constexpr int64_t rowBytes = tile::DotProductLayout::rowWords * tile::DotProductLayout::wordBytes;
+  Value first = emission.add(rows.first, columns.piece.firstRow), group = emission.getConstant(rowBytes);
+  Value inPlace = getElement(*columnsInPlace, points.n, columns.first, columns.k);
+  Value packed = emission.getPointer(packedColumns, getCopy());
+  Value ofStrip = emission.getConstant(layout.unit * rowBytes);
+  func::CallOp::create(builder, location, innerProducts,
+                       ValueRange{toWord(columns.piece.rowCount), toWord(columns.count), toWord(columns.depth),
+                                  getElement(*rowsInPlace, points.m, first, columns.k), getBytes(rowsInPlace->across),
+                                  select(lieAlongDepth, inPlace, packed),
+                                  select(lieAlongDepth, getBytes(columnsInPlace->across), toWord(group)),
+                                  toWord(select(lieAlongDepth, group, ofStrip)),
+                                  emission.getPointer(accumulators, sums), toWord(getBlock()),
+                                  getExcess(columns.first)});
+}

@@ -1,0 +1,410 @@
+#include "compiler/codegen/cpu/InPlaceKernels.h"
+
+#include "compiler/codegen/cpu/DotProductKernels.h"
+#include "compiler/codegen/cpu/TransposeLanes.h"
+#include "compiler/plan/MatrixInPlace.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+
+namespace {
+
+/// Emits the functions of a kernel.
+class InPlaceEmitter {
+public:
+  InPlaceEmitter(ModuleOp module, const tile::DotProductLayout &layout)
+      : builder(OpBuilder::atBlockEnd(module.getBody())), module(module), location(module.getLoc()), layout(layout),
+        i64(builder.getI64Type()), pointer(LLVM::LLVMPointerType::get(builder.getContext())),
+        element(builder.getIntegerType(8 * elementBytes())), sums(layout.factors.getSumType(builder.getContext())),
+        wordType(VectorType::get({words}, builder.getI32Type())), sumType(VectorType::get({words}, sums)),
+        elementsType(VectorType::get({groupSteps()}, element)) {}
+
+  void emitUpdates();
+  void emitInnerProducts();
+
+private:
+  static constexpr int64_t words = tile::DotProductLayout::rowWords, vectorBytes = 64, panelRow = 128,
+                           panelColumns = tile::DotProductLayout::unit;
+  /// Of a block of inner products.
+  static constexpr int64_t mostOfBlock = 4;
+
+  int64_t stepsOfWord() const { return layout.getStepsOfWord(); }
+  int64_t elementBytes() const { return tile::DotProductLayout::wordBytes / stepsOfWord(); }
+  int64_t groupSteps() const { return layout.getStepsOfGroup(); }
+
+  // Updates of one number of rows.
+  struct Update {
+    int64_t rows;
+    Value columns, depth, a, b, pitch, c, excess, accumulate;
+  };
+  void emitUpdate(const Update &update);
+  void emitZeros(const Update &update);
+  void emitWords(const Update &update, int64_t count, Value first, bool isLast);
+  void emitColumns(const Update &update, ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB,
+                   Value stepsOfLast, Value column, Value left);
+  void addTo(Value address, ArrayRef<Value> factors, ArrayRef<Value> right, Value mask);
+  Value getSums(const Update &update, Value column, int64_t row);
+
+  // Inner products of a block of rows and columns.
+  func::FuncOp emitBlock(int64_t rows, int64_t columns);
+  SmallVector<Value> addGroup(SmallVector<Value> state, ArrayRef<Value> a, ArrayRef<Value> b, int64_t rows, Value mask);
+  void forParts(Value count, llvm::function_ref<void(Value first, int64_t count)> body);
+
+  Value flip(Value vector);
+  Value flippedZeros();
+  Value addProducts(Value sum, Value lhs, Value rhs) {
+    return addDotProducts(builder, location, layout.multiplied, sum, lhs, rhs);
+  }
+  Value addSums(Value lhs, Value rhs) {
+    if (isa<FloatType>(sums))
+      return arith::AddFOp::create(builder, location, lhs, rhs);
+    return arith::AddIOp::create(builder, location, lhs, rhs);
+  }
+  Value zerosOf(Type type) { return arith::ConstantOp::create(builder, location, builder.getZeroAttr(type)); }
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, location, value); }
+  Value toIndex(Value word) { return arith::IndexCastOp::create(builder, location, builder.getIndexType(), word); }
+  Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, i64, index); }
+  Value add(Value lhs, Value rhs) { return arith::AddIOp::create(builder, location, lhs, rhs); }
+  Value subtract(Value lhs, Value rhs) { return arith::SubIOp::create(builder, location, lhs, rhs); }
+  Value multiply(Value lhs, int64_t rhs) { return arith::MulIOp::create(builder, location, lhs, constant(rhs)); }
+  Value divide(Value lhs, int64_t rhs) { return arith::DivUIOp::create(builder, location, lhs, constant(rhs)); }
+  Value isLess(Value lhs, Value rhs) {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, lhs, rhs);
+  }
+  Value isSet(Value word) {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, word,
+                                 arith::ConstantIntOp::create(builder, location, i64, 0));
+  }
+  Value advance(Value base, Value bytes) {
+    Value word = bytes.getType().isIndex() ? toWord(bytes) : bytes;
+    return LLVM::GEPOp::create(builder, location, pointer, builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{word});
+  }
+  Value advance(Value base, int64_t bytes) { return bytes ? advance(base, constant(bytes)) : base; }
+  Value getMask(int64_t lanes, Value count) {
+    auto type = VectorType::get({lanes}, builder.getI1Type());
+    return vector::CreateMaskOp::create(builder, location, type, ValueRange{count});
+  }
+  Value load(VectorType type, Value address, Value mask) {
+    unsigned bytes = type.getElementTypeBitWidth() / 8;
+    if (mask)
+      return LLVM::MaskedLoadOp::create(builder, location, type, address, mask, zerosOf(type), bytes);
+    return LLVM::LoadOp::create(builder, location, type, address, bytes);
+  }
+  void store(Value value, Value address, Value mask) {
+    if (mask)
+      LLVM::MaskedStoreOp::create(builder, location, value, address, mask, 4);
+    else
+      LLVM::StoreOp::create(builder, location, value, address, 4);
+  }
+  void forRange(Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
+    auto loop = scf::ForOp::create(builder, location, from, to, constant(step));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+  void emitIf(Value condition, llvm::function_ref<void()> body) {
+    auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    body();
+  }
+
+  OpBuilder builder;
+  ModuleOp module;
+  Location location;
+  const tile::DotProductLayout &layout;
+  Type i64, pointer, element, sums;
+  VectorType wordType, sumType, elementsType;
+};
+
+} // namespace
+
+/// What a row of zeros is packed as.
+Value InPlaceEmitter::flippedZeros() {
+  auto bytes = static_cast<int32_t>(0x01010101u * static_cast<uint8_t>(tile::DotProductLayout::flippedZero));
+  return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(wordType, bytes));
+}
+
+Value InPlaceEmitter::flip(Value vector) {
+  Value bits = vector::BitCastOp::create(builder, location, wordType, vector);
+  return layout.flipsRows() ? arith::XOrIOp::create(builder, location, bits, flippedZeros()) : bits;
+}
+
+void InPlaceEmitter::emitUpdates() {
+  func::FuncOp function = declareInPlace(module, InPlaceKind::updates, layout);
+  function.setPublic();
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  ValueRange arguments = function.getArguments();
+  Update update{1,
+                toIndex(arguments[1]),
+                toIndex(arguments[2]),
+                arguments[3],
+                arguments[4],
+                arguments[5],
+                arguments[6],
+                arguments[8],
+                arguments[7]};
+  auto cases = llvm::to_vector(llvm::seq<int64_t>(1, tile::ReadsInPlace::mostRows));
+  auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, toIndex(arguments[0]), cases, cases.size());
+  for (auto [number, region] : llvm::enumerate(choice->getRegions())) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&region);
+    // The default, which is the first region, has the most rows.
+    update.rows = number ? cases[number - 1] : tile::ReadsInPlace::mostRows;
+    emitUpdate(update);
+    scf::YieldOp::create(builder, location);
+  }
+  func::ReturnOp::create(builder, location);
+}
+
+/// Of each row, the words of some steps stay in registers while all columns pass by.
+void InPlaceEmitter::emitUpdate(const Update &update) {
+  constexpr int64_t wordsAtOnce = 4;
+  Value none = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, update.accumulate,
+                                     arith::ConstantIntOp::create(builder, location, i64, 0));
+  emitIf(none, [&] { emitZeros(update); });
+  Value whole = divide(update.depth, stepsOfWord());
+  Value most = multiply(divide(whole, wordsAtOnce), wordsAtOnce);
+  forRange(constant(0), most, wordsAtOnce, [&](Value word) { emitWords(update, wordsAtOnce, word, /*isLast=*/false); });
+  forRange(most, whole, 1, [&](Value word) { emitWords(update, 1, word, /*isLast=*/false); });
+  emitIf(isLess(multiply(whole, stepsOfWord()), update.depth), [&] { emitWords(update, 1, whole, /*isLast=*/true); });
+}
+
+Value InPlaceEmitter::getSums(const Update &update, Value column, int64_t row) {
+  if (row == update.rows)
+    return advance(update.excess, multiply(column, 4));
+  Value panel = divide(column, panelColumns), inPanel = subtract(column, multiply(panel, panelColumns));
+  Value ofPanel = add(multiply(panel, update.rows * panelRow), multiply(inPanel, 4));
+  return advance(advance(update.c, ofPanel), row * panelRow);
+}
+
+void InPlaceEmitter::emitZeros(const Update &update) {
+  int64_t all = update.rows + layout.flipsRows();
+  forRange(constant(0), update.columns, words, [&](Value column) {
+    Value mask = getMask(words, subtract(update.columns, column));
+    for (int64_t row = 0; row < all; ++row)
+      store(zerosOf(sumType), getSums(update, column, row), mask);
+  });
+}
+
+/// The last word may have fewer steps than others.
+void InPlaceEmitter::emitWords(const Update &update, int64_t count, Value first, bool isLast) {
+  SmallVector<SmallVector<Value>> factors(update.rows);
+  Value group = divide(first, words), inGroup = subtract(first, multiply(group, words));
+  Value a = advance(update.a, add(multiply(group, layout.groupWords * layout.wordBytes), multiply(inGroup, 4)));
+  for (int64_t number = 0; number < count; ++number)
+    for (int64_t row = 0; row < update.rows; ++row) {
+      Value word =
+          LLVM::LoadOp::create(builder, location, builder.getI32Type(), advance(a, row * vectorBytes + number * 4), 4);
+      factors[row].push_back(vector::BroadcastOp::create(builder, location, wordType, word));
+    }
+  if (layout.flipsRows())
+    factors.push_back(SmallVector<Value>(count, flippedZeros()));
+  Value step = multiply(first, stepsOfWord());
+  SmallVector<Value> rowsOfB;
+  for (int64_t number = 0; number < count * stepsOfWord(); ++number) {
+    Value at = arith::MulIOp::create(builder, location, toWord(add(step, constant(number))), update.pitch);
+    rowsOfB.push_back(advance(update.b, at));
+  }
+  int64_t lanes = groupSteps();
+  Value steps = isLast ? subtract(update.depth, step) : Value();
+  Value whole = isLast ? constant(0) : multiply(divide(update.columns, lanes), lanes);
+  if (!isLast)
+    forRange(constant(0), whole, lanes,
+             [&](Value column) { emitColumns(update, factors, rowsOfB, steps, column, {}); });
+  forRange(whole, update.columns, lanes, [&](Value column) {
+    emitColumns(update, factors, rowsOfB, steps, column, subtract(update.columns, column));
+  });
+}
+
+/// Columns of a vector of elements, of which `left` exist, all where it is null.
+void InPlaceEmitter::emitColumns(const Update &update, ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB,
+                                 Value stepsOfLast, Value column, Value left) {
+  int64_t lanes = groupSteps(), each = stepsOfWord();
+  Value mask = left ? getMask(lanes, left) : Value();
+  // By part of the columns: the words of each.
+  SmallVector<SmallVector<Value>> right(each);
+  for (size_t number = 0; number < rowsOfB.size(); number += each) {
+    SmallVector<Value> rows;
+    for (int64_t step = 0; step < each; ++step) {
+      Value ofStep = mask;
+      if (stepsOfLast && step > 0)
+        ofStep = getMask(
+            lanes, arith::SelectOp::create(builder, location, isLess(constant(step), stepsOfLast), left, constant(0)));
+      rows.push_back(load(elementsType, advance(rowsOfB[number + step], multiply(column, elementBytes())), ofStep));
+    }
+    for (auto [part, values] : llvm::enumerate(interleaveLanes(builder, location, rows)))
+      right[part].push_back(vector::BitCastOp::create(builder, location, wordType, values));
+  }
+  for (auto [part, ofPart] : llvm::enumerate(right)) {
+    int64_t before = static_cast<int64_t>(part) * words;
+    Value at = add(column, constant(before)), some;
+    if (left)
+      some = getMask(words, arith::MaxSIOp::create(builder, location, subtract(left, constant(before)), constant(0)));
+    for (auto [row, ofRow] : llvm::enumerate(factors))
+      addTo(getSums(update, at, static_cast<int64_t>(row)), ofRow, ofPart, some);
+  }
+}
+
+void InPlaceEmitter::addTo(Value address, ArrayRef<Value> factors, ArrayRef<Value> right, Value mask) {
+  Value sum = load(sumType, address, mask);
+  for (auto [factor, values] : llvm::zip_equal(factors, right))
+    sum = addProducts(sum, factor, values);
+  store(sum, address, mask);
+}
+
+/// Fours, then twos and single ones.
+void InPlaceEmitter::forParts(Value count, llvm::function_ref<void(Value first, int64_t count)> body) {
+  Value first = constant(0);
+  for (int64_t size = mostOfBlock; size > 0; size /= 2) {
+    Value end = multiply(divide(count, size), size);
+    forRange(first, end, size, [&](Value at) { body(at, size); });
+    first = end;
+  }
+}
+
+void InPlaceEmitter::emitInnerProducts() {
+  llvm::DenseMap<std::pair<int64_t, int64_t>, func::FuncOp> blocks;
+  for (int64_t columns = 1; columns <= mostOfBlock; columns *= 2) {
+    for (int64_t rows = 1; rows <= mostOfBlock; rows *= 2)
+      blocks[{rows, columns}] = emitBlock(rows, columns);
+    if (layout.flipsRows())
+      blocks[{0, columns}] = emitBlock(0, columns);
+  }
+  func::FuncOp function = declareInPlace(module, InPlaceKind::innerProducts, layout);
+  function.setPublic();
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  ValueRange arguments = function.getArguments();
+  Value rows = toIndex(arguments[0]), columns = toIndex(arguments[1]), zero = constant(0);
+  forParts(rows, [&](Value row, int64_t rowCount) {
+    Value a = advance(arguments[3], arith::MulIOp::create(builder, location, toWord(row), arguments[4]));
+    forParts(columns, [&](Value column, int64_t columnCount) {
+      Value b = advance(arguments[5], arith::MulIOp::create(builder, location, toWord(column), arguments[6]));
+      Value c = advance(arguments[8], add(multiply(row, panelRow), multiply(column, 4)));
+      auto callBlock = [&](int64_t ofRows, Value at) {
+        func::CallOp::create(
+            builder, location, blocks[{ofRows, columnCount}],
+            ValueRange{arguments[2], a, arguments[4], b, arguments[6], arguments[7], at, arguments[9]});
+      };
+      if (layout.flipsRows())
+        emitIf(arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, row, zero),
+               [&] { callBlock(0, advance(arguments[10], multiply(column, 4))); });
+      callBlock(rowCount, c);
+    });
+  });
+  func::ReturnOp::create(builder, location);
+}
+
+/// Emits a function that computes a block of rows and columns; without rows, one of flipped zeros:
+///   void inner(i64 depth, ptr A, i64 rowPitch, ptr B, i64 columnPitch, i64 groupPitch, ptr C, i64 accumulate)
+func::FuncOp InPlaceEmitter::emitBlock(int64_t rows, int64_t columns) {
+  builder.setInsertionPointToEnd(module.getBody());
+  auto type = builder.getFunctionType({i64, pointer, i64, pointer, i64, i64, pointer, i64}, {});
+  auto function =
+      func::FuncOp::create(builder, location, "inner_" + std::to_string(rows) + "_" + std::to_string(columns), type);
+  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  ValueRange arguments = function.getArguments();
+  Value depth = toIndex(arguments[0]), groups = divide(depth, groupSteps());
+  int64_t results = std::max<int64_t>(1, rows) * columns;
+  SmallVector<Value> state(results, zerosOf(sumType)), a, b;
+  for (int64_t row = 0; row < rows; ++row)
+    a.push_back(row ? advance(a.back(), arguments[2]) : arguments[1]);
+  for (int64_t column = 0; column < columns; ++column)
+    b.push_back(column ? advance(b.back(), arguments[4]) : arguments[3]);
+  auto atGroup = [&](Value group) {
+    SmallVector<Value> ofRows, ofColumns;
+    for (Value row : a)
+      ofRows.push_back(advance(row, multiply(group, vectorBytes)));
+    Value offset = arith::MulIOp::create(builder, location, toWord(group), arguments[5]);
+    for (Value column : b)
+      ofColumns.push_back(advance(column, offset));
+    return std::pair(ofRows, ofColumns);
+  };
+  auto loop = scf::ForOp::create(builder, location, constant(0), groups, constant(1), state);
+  {
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    auto [ofRows, ofColumns] = atGroup(loop.getInductionVar());
+    SmallVector<Value> next =
+        addGroup(llvm::to_vector_of<Value>(loop.getRegionIterArgs()), ofRows, ofColumns, rows, {});
+    scf::YieldOp::create(builder, location, next);
+  }
+  Value left = subtract(depth, multiply(groups, groupSteps()));
+  auto rest = scf::IfOp::create(builder, location, TypeRange(ValueRange(state)), isLess(constant(0), left),
+                                /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPointToStart(rest.thenBlock());
+    auto [ofRows, ofColumns] = atGroup(groups);
+    SmallVector<Value> next =
+        addGroup(llvm::to_vector_of<Value>(loop.getResults()), ofRows, ofColumns, rows, getMask(groupSteps(), left));
+    scf::YieldOp::create(builder, location, next);
+    builder.setInsertionPointToStart(rest.elseBlock());
+    scf::YieldOp::create(builder, location, loop.getResults());
+  }
+  Value all = reduceEach(builder, location, llvm::to_vector_of<Value>(rest.getResults()),
+                         [&](Value lhs, Value rhs) { return addSums(lhs, rhs); });
+  auto rowType = VectorType::get({columns}, sums);
+  for (int64_t row = 0; row < std::max<int64_t>(1, rows); ++row) {
+    auto order = llvm::to_vector(llvm::seq<int64_t>(row * columns, (row + 1) * columns));
+    Value ofRow = vector::ShuffleOp::create(builder, location, all, all, order);
+    Value address = advance(arguments[6], row * panelRow);
+    auto before = scf::IfOp::create(
+        builder, location, isSet(arguments[7]),
+        [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, load(rowType, address, {})); },
+        [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, zerosOf(rowType)); });
+    store(addSums(before.getResult(0), ofRow), address, {});
+  }
+  func::ReturnOp::create(builder, location);
+  return function;
+}
+
+SmallVector<Value> InPlaceEmitter::addGroup(SmallVector<Value> state, ArrayRef<Value> a, ArrayRef<Value> b,
+                                            int64_t rows, Value mask) {
+  SmallVector<Value> left = llvm::map_to_vector(a, [&](Value row) { return flip(load(elementsType, row, mask)); });
+  if (!rows)
+    left.push_back(flippedZeros());
+  for (auto [column, address] : llvm::enumerate(b)) {
+    Value right = vector::BitCastOp::create(builder, location, wordType, load(elementsType, address, mask));
+    for (size_t row = 0; row < left.size(); ++row) {
+      Value &sum = state[row * b.size() + column];
+      sum = addProducts(sum, left[row], right);
+    }
+  }
+  return state;
+}
+
+static std::string getName(InPlaceKind kind, const tile::DotProductLayout &layout) {
+  return (kind == InPlaceKind::updates ? "dot_updates_" : "inner_products_") + layout.factors.getName();
+}
+
+func::FuncOp freestone::codegen::declareInPlace(ModuleOp module, InPlaceKind kind,
+                                                const tile::DotProductLayout &layout) {
+  std::string name = "freestone_" + getName(kind, layout);
+  if (auto known = module.lookupSymbol<func::FuncOp>(name))
+    return known;
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  SmallVector<Type> types = {i64, i64, i64, pointer, pointer, i64, pointer, i64, pointer};
+  if (kind == InPlaceKind::innerProducts)
+    types = {i64, i64, i64, pointer, i64, pointer, i64, i64, pointer, i64, pointer};
+  auto declaration = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(types, {}));
+  declaration.setPrivate();
+  return declaration;
+}
+
+void freestone::codegen::emitInPlaceKernel(ModuleOp module, InPlaceKind kind, const tile::DotProductLayout &layout) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  InPlaceEmitter emitter(ModuleOp::create(builder, module.getLoc(), getName(kind, layout)), layout);
+  if (kind == InPlaceKind::updates)
+    emitter.emitUpdates();
+  else
+    emitter.emitInnerProducts();
+}

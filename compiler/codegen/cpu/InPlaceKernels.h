@@ -1,0 +1,34 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_INPLACEKERNELS_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_INPLACEKERNELS_H
+
+#include "compiler/plan/DotProductLayout.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace freestone::codegen {
+
+// Dot products on vectors whose operands are not worth packing, one function for each kind of factors F. Panels of sums
+// have 32 columns, the rows of each following each other. What is added to (accumulate != 0) or set beside them, where
+// rows are flipped, are the dot products of a row of flipped zeros with each column, from `excess` on.
+
+enum class InPlaceKind {
+  // void freestone_dot_updates_F(i64 rows, i64 columns, i64 depth, const void *A, const void *B, i64 pitch, T *C,
+  //                              i64 accumulate, T *excess)
+  // multiplies at most four rows of a packed strip by columns that are neighbours in memory: words are made of steps of
+  // k that are `pitch` bytes apart.
+  updates,
+  // void freestone_inner_products_F(i64 rows, i64 columns, i64 depth, const void *A, i64 rowPitch, const void *B,
+  //                                 i64 columnPitch, i64 groupPitch, T *C, i64 accumulate, T *excess)
+  // multiplies rows and at most 32 columns, which both lie along k: vectors are groups of words, those of a column
+  // `groupPitch` bytes apart.
+  innerProducts,
+};
+
+/// The declaration of a kernel, added to the module once.
+mlir::func::FuncOp declareInPlace(mlir::ModuleOp module, InPlaceKind kind, const tile::DotProductLayout &layout);
+/// Appends to `module` a nested module with its definition.
+void emitInPlaceKernel(mlir::ModuleOp module, InPlaceKind kind, const tile::DotProductLayout &layout);
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_INPLACEKERNELS_H

@@ -1,0 +1,44 @@
+#ifndef FREESTONE_COMPILER_PLAN_MATRIXINPLACE_H
+#define FREESTONE_COMPILER_PLAN_MATRIXINPLACE_H
+
+#include "compiler/plan/ContractionForm.h"
+
+namespace freestone::tile {
+
+/// An operand of a contraction as a matrix in memory.
+struct MatrixInPlace {
+  unsigned input;
+  /// Elements from a row of A, or a column of B, to the next one; from one step of k to the next.
+  sym::Expr across, along;
+
+  /// Nothing if it is stored otherwise, padded, computed, or a matrix of several loops.
+  static std::optional<MatrixInPlace> getRows(ContractionForm &form);
+  static std::optional<MatrixInPlace> getColumns(ContractionForm &form);
+};
+
+/// How dot products on vectors read operands that few rows or columns would pack to use them once.
+struct ReadsInPlace {
+  /// The most rows whose sums are updates: some steps of all columns, whose words are made in registers, are added to
+  /// all of them. Their factors stay in registers.
+  static constexpr int64_t mostRows = 4;
+  /// The most columns of inner products, whose vectors run along the sum. A panel computes 32 columns whatever their
+  /// number, so that so many inner products take less time where k has words enough to repay the sums of lanes.
+  static constexpr int64_t mostColumns = 16, wordsOfColumn = 2;
+
+  /// Whether few rows may be updates, by columns that are neighbours.
+  bool mayUpdate = false;
+  /// Whether few columns, or few rows by columns that lie along the sum, may be inner products. The latter is known of
+  /// a run.
+  bool mayBeInner = false;
+
+  static ReadsInPlace get(ContractionForm &form);
+  /// The most rows and columns that may be multiplied so; 0 where there are no such runs.
+  static int64_t getMostRows(ContractionForm &form);
+  static int64_t getMostColumns(ContractionForm &form);
+  /// Whether columns are known to be so few that they are inner products.
+  static bool isNarrow(ContractionForm &form);
+};
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_PLAN_MATRIXINPLACE_H
