@@ -50,6 +50,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   layouts.enable = switches.packWeights;
   layouts.inPlace = switches.picturesInPlace;
   layouts.strips = switches.packStrips;
+  layouts.narrowPanels = switches.narrowPanels;
   layouts.inRuns = switches.packInRuns;
   layouts.inLoops = switches.packInLoops;
   layouts.transform = switches.transformFilters;
@@ -127,10 +128,10 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
        switches.skipTaps,       switches.picturesTogether, switches.windows,          switches.shareRows,
        switches.channelVectors, switches.dotProducts,      switches.splitProducts,    switches.pairProducts,
        switches.keepPacked,     switches.streamColumns,    switches.streamRows,       switches.strips,
-       switches.bringResults,   switches.alternate,        switches.innerProducts,    switches.sumBlocks,
-       switches.construct,      switches.sideBySide,       switches.transpositions,   switches.narrowLanes,
-       switches.segments,       switches.partsOfRows,      switches.rowsAcross,       switches.rowsTogether,
-       switches.prefetchRows,   switches.variants}));
+       switches.bringResults,   switches.narrowPanels,     switches.alternate,        switches.innerProducts,
+       switches.sumBlocks,      switches.construct,        switches.sideBySide,       switches.transpositions,
+       switches.narrowLanes,    switches.segments,         switches.partsOfRows,      switches.rowsAcross,
+       switches.rowsTogether,   switches.prefetchRows,     switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
   if (options.pipeline)
@@ -142,8 +143,8 @@ void addTaskPipeline(OpPassManager &passes, const Options &options) {
       task::createFormPhases({options.target, options.switches.nameSizes, options.switches.overwriteOperands}));
   passes.addPass(task::createSchedulePhases({options.switches.schedulePhases, options.target}));
   passes.addPass(task::createMergePhases({options.switches.mergePhases}));
-  passes.addPass(task::createDoubleBuffer(
-      {options.switches.doubleBuffer && options.switches.overlapIterations, options.target}));
+  passes.addPass(
+      task::createDoubleBuffer({options.switches.doubleBuffer && options.switches.overlapIterations, options.target}));
   passes.nest<task::ProgramOp>().addPass(
       task::createOrderPhases({options.switches.elideWaits, options.switches.overlapIterations, options.target}));
   passes.addPass(task::createOverwriteOperands({options.switches.overwriteOperands}));

@@ -56,6 +56,7 @@ struct Switches {
   bool streamRows = true;
   bool strips = true;
   bool bringResults = true;
+  bool narrowPanels = true;
   bool alternate = true;
   bool innerProducts = true;
   bool sumBlocks = true;
@@ -96,7 +97,7 @@ struct Switches {
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.picturesTogether = switches.windows = switches.shareRows =
           switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
-          switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
+          switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.narrowPanels = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
           switches.prefetchRows = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
@@ -207,6 +208,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "contractions of few steps of k compute a strip of rows for several panels at a time, and write wide pieces of few rows"},
     {"bring-results", &Switches::bringResults, "results_brought",
      "rows of results that leave L2 are prefetched while contractions compute them"},
+    {"narrow-panels", &Switches::narrowPanels, "narrow_panels",
+     "the last panel of columns or channels is computed in as many vectors as these fit, rather than whole"},
     {"alternate", &Switches::alternate, "alternating",
      "loops go through packed panels of weights backwards in odd iterations, beginning with what is left in a cache"},
     {"inner-products", &Switches::innerProducts, "inner_products",

@@ -15,5 +15,5 @@ DotProductLayout DotProductLayout::get(ContractionForm &form, DotProductKernelAt
 }
 
 MicroKernelAttr DotProductLayout::getBlock(mlir::MLIRContext *context) {
-  return MicroKernelAttr::get(context, unit, /*vectors=*/2, unit / 2, /*unroll=*/2);
+  return MicroKernelAttr::get(context, unit, /*vectors=*/2, unit / 2, /*unroll=*/2, /*last_vectors=*/0);
 }

@@ -25,10 +25,11 @@ static Expr countPoints(ArrayRef<Expr> extents, MLIRContext *context) {
   return points;
 }
 
-/// Micro-kernels compute whole panels of columns.
+/// Micro-kernels compute whole panels of columns, but for a last one that fits fewer vectors.
 static Expr countPadding(Expr steps, Expr rows, Expr columns, Expr computedRows, tile::MicroKernelAttr kernel) {
-  int64_t width = kernel.getWidth();
-  return steps * (computedRows * (Expr::ceilDiv(columns, width) * width) - rows * columns) * 2;
+  int64_t width = kernel.getWidth(),
+          unit = kernel.getLastVectors() ? kernel.getLastVectors() * kernel.getLanes() : width;
+  return steps * (computedRows * (Expr::ceilDiv(columns, unit) * unit) - rows * columns) * 2;
 }
 
 static Expr countPadding(tile::ContractionForm &form, tile::MicroKernelAttr kernel) {

@@ -107,9 +107,12 @@ bool ChooseLayouts::isConvolution(ComputeOp op) {
     channels = form->contraction.getExtent(form->contraction.m).asConstant();
   if (!channels || (form->taps == 1 && !inPlace))
     return false;
-  int64_t computed = (*channels + columns - 1) / columns * columns;
+  // A last panel is computed in one vector if its channels fit it.
+  int64_t unit = narrowPanels ? columns / 2 : columns;
+  if (form->taps > 1)
+    return *channels * 4 >= int64_t(llvm::alignTo(*channels, unit)) * 3;
   // Without taps, the other way is a product whose columns are the pixels: it computes no padding along the channels.
-  return form->taps > 1 ? *channels * 4 >= computed * 3 : *channels * 5 >= computed * 4;
+  return *channels % unit == 0 || *channels * 5 >= int64_t(llvm::alignTo(*channels, columns)) * 4;
 }
 
 /// Whether a convolution's weights, which the run brings, are packed before it: each serves many pixels. Of a single

@@ -142,11 +142,13 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("convolutions");
       if (construct)
         count("constructed");
-      tile::ConvolutionTilingAttr tiling =
-          tile::tileConvolution(*convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-                                /*isStage=*/runsOfStage != nullptr, construct, skipTaps, picturesTogether);
+      tile::ConvolutionTilingAttr tiling = tile::tileConvolution(
+          *convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
+          /*isStage=*/runsOfStage != nullptr, construct, skipTaps, picturesTogether, narrowPanels);
       if (tiling.getSkipTaps())
         count("skipped_taps");
+      if (tiling.getKernel().getLastVectors() > 0)
+        count("narrow_panels");
       if (tiling.getPictures() > 1)
         count("pictures_together");
       return tiling;
@@ -224,7 +226,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("constructed");
     Attribute tiling = tile::tileContraction(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
                                              {keepPacked, pairProducts, streamColumns, strips, bringResults,
-                                              alternate && inLoops.contains(program.getSymNameAttr()),
+                                              narrowPanels, alternate && inLoops.contains(program.getSymNameAttr()),
                                               innerProducts && !runsOfStage && form->slices == 1, construct,
                                               variants && !runsOfStage});
     SmallVector<Attribute> tilings = {tiling};
@@ -242,6 +244,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     };
     if (llvm::any_of(tilings, brings))
       count("results_brought");
+    auto isNarrow = [](Attribute each) {
+      std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);
+      return contraction && contraction->kernel.getLastVectors() > 0;
+    };
+    if (llvm::any_of(tilings, isNarrow))
+      count("narrow_panels");
     auto anyHas = [&](int64_t tile::ContractionTree::*number) {
       return llvm::any_of(tilings, [&](Attribute each) {
         std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);

@@ -174,8 +174,8 @@ private:
     double depth = planes * ofChannel, width = double(problem.getWidth()), tilePanels = double(blocks.panelStep);
     auto countBlocks = [&](int64_t count) { return divideCeil(count * together, problem.kernelRows); };
     // Each step of k has an offset.
-    cost.compute = groups * double(problem.sizes.rows) * double(panels) * depth * pixels.sum([&](int64_t count) {
-      return getPanelCycles(count * together, problem.kernelRows, problem.vectors, /*otherLoads=*/1, rates);
+    cost.compute = groups * double(problem.sizes.rows) * depth * pixels.sum([&](int64_t count) {
+      return getAllPanelsCycles(problem, count * together, problem.sizes.columns, /*otherLoads=*/1, rates);
     });
     double calls = groups * double(problem.sizes.rows * pixels.count * panels * blocks.channelBlocks);
     double blocksOfRow = pixels.sum(countBlocks);

@@ -17,8 +17,8 @@ struct ConvolutionProblem {
   /// Whether there is a loop over rows.
   bool hasRows = false;
   int64_t bytes = 4;
-  /// The micro-kernel's block.
-  int64_t kernelRows = 6, vectors = 2, lanes = 8;
+  /// The micro-kernel's block; the vectors of a last panel whose columns fit them, or 0.
+  int64_t kernelRows = 6, vectors = 2, lanes = 8, lastVectors = 0;
 
   int64_t getWidth() const { return vectors * lanes; }
 };

@@ -46,6 +46,8 @@ constexpr double addedToRow = 2.5, overlappedRow = 25;
 constexpr double exposedRows = 0.4;
 /// How many times as long lines of rows take that share sets of the caches.
 constexpr double sharedSets = 2;
+/// Columns that are vectors along the rows at most, at the end of those of panels.
+constexpr int64_t mostNarrow = 8;
 /// Accumulators that hide the latency of sums.
 constexpr int64_t accumulators = 8;
 
@@ -70,8 +72,15 @@ int64_t tile::getMostRows(const ContractionProblem &problem, const ContractionSh
   return getMostRows<int64_t>(share, problem.outer, problem.m, problem.n, problem.k, IntegerOperations());
 }
 
+/// Of all panels. A few columns at their end are vectors along the rows.
 static double getRowCycles(const ContractionProblem &problem, const DeviceRates &rates, int64_t rows) {
-  return getPanelCycles(rows, problem.kernelRows, problem.vectors, /*otherLoads=*/0, rates);
+  double all = getAllPanelsCycles(problem, rows, problem.n, /*otherLoads=*/0, rates);
+  int64_t width = problem.getWidth(), tail = problem.n % width;
+  if (tail == 0 || tail > mostNarrow || problem.kernelRows > problem.lanes)
+    return all;
+  double whole = getAllPanelsCycles(problem, rows, problem.n - tail, /*otherLoads=*/0, rates);
+  return std::min(all, whole + double(tail) / double(width) *
+                                   getPanelCycles(rows, problem.kernelRows, problem.vectors, /*otherLoads=*/0, rates));
 }
 
 TileSteps TileSteps::get(const ContractionProblem &problem, const ContractionShares &shares) {
@@ -105,17 +114,12 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
          ofRows = ofBlock * double(depthBlocks), ofPanel = double(depthStep) * double(width) * double(bytes);
   bool keepsRows = rowStep * depthStep * depthBlocks <= shares.keptRows;
 
-  // The last panel computes whole vectors; a few columns at its end are vectors along the rows instead.
-  constexpr int64_t mostNarrow = 8;
-  int64_t tail = problem.n - (panels - 1) * width;
-  double wholeRows = double(problem.m / rowStep), columns = double(panels);
+  double wholeRows = double(problem.m / rowStep);
   double stepsOfRows = wholeRows * getRowCycles(problem, rates, rowStep);
   if (int64_t rest = problem.m % rowStep)
     stepsOfRows += getRowCycles(problem, rates, rest);
-  if (tail <= mostNarrow && problem.kernelRows <= problem.lanes)
-    columns += double(tail) / double(width) - 1;
   TilingCost cost;
-  cost.compute = double(problem.outer) * columns * stepsOfRows * depth;
+  cost.compute = double(problem.outer) * stepsOfRows * depth;
 
   Transfers transfers{rates};
   double passes = tiles * double(depthBlocks), blocks = double(divideCeil(rowStep, problem.kernelRows));
@@ -156,7 +160,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   transfers.write(results, results);
   cost.overhead += sumVectors * (storedVector + double(depthBlocks - 1) * addedToRow);
   // Vectors of rows that are shorter than one reach into the row behind, which waits until they are stored.
-  if (problem.isDirect && problem.n < width && problem.n % problem.lanes > 0 && tail > mostNarrow)
+  if (problem.isDirect && problem.n < width && problem.n % problem.lanes > 0 && problem.n > mostNarrow)
     cost.overhead += double(problem.outer) * double(problem.m) * double(depthBlocks - 1) * overlappedRow;
   double lhs = double(problem.outer) * double(problem.m) * depth * double(problem.lhsBytes);
   double rhs = double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes);

@@ -42,8 +42,8 @@ struct ContractionProblem {
   int64_t streamedRows = 0;
   /// The micro-kernel adds to the result itself, rather than to sums in scratch.
   bool isDirect = true;
-  /// The micro-kernel's block.
-  int64_t kernelRows = 6, vectors = 2, lanes = 8;
+  /// The micro-kernel's block; the vectors of a last panel whose columns fit them, or 0.
+  int64_t kernelRows = 6, vectors = 2, lanes = 8, lastVectors = 0;
   /// The block of results of inner products; no rows if these can't compute it. Whether they pack B.
   int64_t innerRows = 0, innerColumns = 0;
   bool packsInner = false;

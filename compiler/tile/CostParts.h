@@ -99,6 +99,21 @@ inline double getPanelCycles(int64_t rows, int64_t kernelRows, int64_t vectors, 
   return last ? whole + getStepCycles(last, vectors, otherLoads, rates) : whole;
 }
 
+/// Cycles of a step of k for so many rows and all panels of a problem's columns. A last panel that fits the last
+/// vectors is computed in these.
+template <typename Problem>
+double getAllPanelsCycles(const Problem &problem, int64_t rows, int64_t columns, int64_t otherLoads,
+                          const DeviceRates &rates) {
+  auto getCycles = [&](int64_t vectors) {
+    return getPanelCycles(rows, problem.kernelRows, vectors, otherLoads, rates);
+  };
+  if (columns == 0)
+    return 0;
+  int64_t width = problem.getWidth(), panels = llvm::divideCeil(columns, width), last = columns - (panels - 1) * width;
+  bool isNarrow = last <= problem.lastVectors * problem.lanes;
+  return double(panels - 1) * getCycles(problem.vectors) + getCycles(isNarrow ? problem.lastVectors : problem.vectors);
+}
+
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_TILE_COSTPARTS_H

@@ -58,13 +58,15 @@ static void explainCandidate(const ContractionProblem &problem, const Contractio
   explainCost(numbers, choice.estimate(problem, rates, 1), isChosen, seconds, stream);
 }
 
-/// The steps of a word, the unit of blocks of k and the strips in all tilings of a contraction.
-static std::tuple<int64_t, int64_t, ContractionStrips> getUnits(Attribute tiling, MicroKernelAttr kernel) {
+/// The micro-kernel, the steps of a word, the unit of blocks of k and the strips in all tilings of a contraction; with
+/// this micro-kernel if none is a tree.
+static std::tuple<MicroKernelAttr, int64_t, int64_t, ContractionStrips> getUnits(Attribute tiling,
+                                                                                 MicroKernelAttr kernel) {
   for (Attribute each : getAlternatives(tiling))
     if (std::optional<ContractionTree> contraction = ContractionTree::getMultiplyAdds(each))
-      return {contraction->multiply.getWordSteps(), contraction->depthUnit,
+      return {contraction->kernel, contraction->multiply.getWordSteps(), contraction->depthUnit,
               ContractionShares::get(*contraction).strips};
-  return {1, kernel.getLanes(), {}};
+  return {kernel, 1, kernel.getLanes(), {}};
 }
 
 /// The choices that were measured in a run, with their times by one worker.
@@ -81,8 +83,7 @@ static void explainContraction(ProgramOp program, ContractionForm &form, const D
   Attribute tiling = program.getPlan()->getTiling();
   DeviceRates rates = DeviceRates::get(device);
   TypicalRuns runs(program);
-  MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
-  auto [wordSteps, depthUnit, strips] = getUnits(tiling, kernel);
+  auto [kernel, wordSteps, depthUnit, strips] = getUnits(tiling, getMicroKernel(device, form.elementType));
   SmallVector<ContractionProblem> problems =
       getContractionProblems(form, kernel, wordSteps, runs, InnerProducts::get(form, device));
   SmallVector<ContractionCandidate> candidates = constructContraction(problems, rates, depthUnit, strips);

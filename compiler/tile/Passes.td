@@ -353,6 +353,8 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
                         "Pack the weights of convolutions, whose vectors then lie along the channels out">,
                  Option<"inPlace", "in-place", "bool", "true",
                         "Convolutions of single taps, and products with a weight on the left, are such convolutions too">,
+                 Option<"narrowPanels", "narrow-panels", "bool", "true",
+                        "The last panel of channels is computed in as many vectors as they fit">,
                  Option<"inRuns", "in-runs", "bool", "true",
                         "Convolutions' weights that a run brings are packed before their use">,
                  Option<"pairs", "pairs", "bool", "false", "Words of two bf16 are summed by dot products">,
@@ -411,7 +413,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them, convolutions and windows whose tiling is `constructed`, with `pair_products` of integers, as `inner_products` or with packed
-    operands `kept_packed` for later tiles, those whose runs of few steps of k go in `strips`, those with `results_brought` while they are computed, where these leave L2, those in loops that are `alternating`, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, those among them with `skipped_taps`, and those with `pictures_together` in a tile, `weight_gradients` of convolutions, those among them that
+    operands `kept_packed` for later tiles, those whose runs of few steps of k go in `strips`, those with `results_brought` while they are computed, where these leave L2, those and convolutions with `narrow_panels` of fewer vectors behind their whole ones, those in loops that are `alternating`, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, those among them with `skipped_taps`, and those with `pictures_together` in a tile, `weight_gradients` of convolutions, those among them that
     are `transformed` or of single taps with `channels_apart`, sums
     in `sum_blocks`, reductions of `windows`, those among them with `shared_rows`, those with `channel_vectors` for narrow pictures, passes over rows and maps that compute several vectors `side_by_side`, passes over rows that are copied from `rows_across`, those whose short `rows_together` are computed and those that have rows `rows_prefetched`, maps that are `transpositions`,
     maps of `narrow_lanes`, maps in `segments` of columns, maps with `parts_of_rows` as tiles, and programs with `variants` for different sizes.
@@ -457,6 +459,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Compute strips of rows of several panels at a time where contractions have few steps of k">,
                  Option<"bringResults", "bring-results", "bool", "true",
                         "Prefetch rows of results that leave L2 while contractions compute them">,
+                 Option<"narrowPanels", "narrow-panels", "bool", "true",
+                        "Compute the last panel of columns in as many vectors as they fit">,
                  Option<"alternate", "alternate", "bool", "true",
                         "Go through stored panels backwards in odd iterations of loops">,
                  Option<"innerProducts", "inner-products", "bool", "true",

@@ -29,7 +29,17 @@ MicroKernelAttr tile::getMicroKernel(const DeviceDescription &device, Type eleme
   unsigned bits = elementType.getIntOrFloatBitWidth();
   int64_t lanes = device.getLanes(bits), vectors = device.getPanelWidth(bits) / lanes;
   // Further unrolling would spill registers.
-  return MicroKernelAttr::get(elementType.getContext(), device.getPanelRows(), vectors, lanes, /*unroll=*/2);
+  return MicroKernelAttr::get(elementType.getContext(), device.getPanelRows(), vectors, lanes, /*unroll=*/2,
+                              /*last_vectors=*/0);
+}
+
+MicroKernelAttr tile::withLastVectors(MicroKernelAttr kernel, ArrayRef<int64_t> columns) {
+  int64_t vectors = kernel.getVectors();
+  for (int64_t ofRun : columns)
+    if (int64_t last = ofRun % kernel.getWidth())
+      vectors = std::min<int64_t>(vectors, llvm::divideCeil(last, kernel.getLanes()));
+  return MicroKernelAttr::get(kernel.getContext(), kernel.getRows(), kernel.getVectors(), kernel.getLanes(),
+                              kernel.getUnroll(), vectors < kernel.getVectors() ? vectors : 0);
 }
 
 /// Whether elements of neighbouring steps of k are neighbours in memory.
@@ -94,6 +104,7 @@ static ContractionProblem getStoredProblem(ContractionForm &form, MicroKernelAtt
   problem.kernelRows = kernel.getRows();
   problem.vectors = kernel.getVectors();
   problem.lanes = kernel.getLanes();
+  problem.lastVectors = kernel.getLastVectors();
   problem.streamedRows = getStreamedRows(form, kernel, wordSteps);
   return problem;
 }
@@ -182,6 +193,8 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
                                 ContractionTilings allowed) {
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
+  if (allowed.narrowPanels)
+    kernel = withLastVectors(kernel, runs.evaluate(form.getExtent(form.n)));
   int64_t wordSteps = allowed.pairProducts && form.multipliesPairs() ? 2 : 1;
   bool isWindow = wordSteps == 1 && form.getWindowTaps();
   // Windows are packed by whole steps of their outermost loop, whatever their taps.

@@ -23,6 +23,9 @@ struct ContractionBlocks {
 /// The largest micro-kernel for an element type that fits the device's registers.
 MicroKernelAttr getMicroKernel(const DeviceDescription &device, mlir::Type elementType);
 
+/// The same, which computes the last panel of some run's columns in as many vectors as they fit, where these are fewer.
+MicroKernelAttr withLastVectors(MicroKernelAttr kernel, llvm::ArrayRef<int64_t> columns);
+
 /// Whether a program is worth a micro-kernel of this width: rows share packed columns, or its weights are packed
 /// already.
 bool isMicroKernelContraction(ContractionForm &form, int64_t width);
@@ -36,11 +39,11 @@ llvm::SmallVector<ContractionProblem> getContractionProblems(ContractionForm &fo
 
 /// What a contraction's tiling may do: keep operands packed for later tiles, multiply integers in pairs, read the
 /// columns of few rows in place, compute strips of rows of several panels at a time, prefetch rows of results that
-/// leave L2, alternate in a loop, be inner products, be the best one that can be constructed rather than a plain one,
-/// or be several tilings for different sizes.
+/// leave L2, compute a last panel of few columns in fewer vectors, alternate in a loop, be inner products, be the best
+/// one that can be constructed rather than a plain one, or be several tilings for different sizes.
 struct ContractionTilings {
   bool keepPacked = true, pairProducts = true, streamColumns = true, strips = true, bringResults = true,
-       alternate = false, innerProducts = true, construct = true, variants = true;
+       narrowPanels = true, alternate = false, innerProducts = true, construct = true, variants = true;
 };
 
 /// The best tiling that can be constructed, a tree of tiles or the `#tile.rows` of inner products; or

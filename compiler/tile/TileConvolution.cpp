@@ -25,7 +25,8 @@ SmallVector<ConvolutionProblem> tile::getConvolutionProblems(ConvolutionForm &fo
                              .bytes = contraction.elementType.getIntOrFloatBitWidth() / 8,
                              .kernelRows = kernel.getRows(),
                              .vectors = kernel.getVectors(),
-                             .lanes = kernel.getLanes()};
+                             .lanes = kernel.getLanes(),
+                             .lastVectors = kernel.getLastVectors()};
   SmallVector<ConvolutionProblem> problems;
   SmallVector<unsigned> pictureLoops = form.getPictureLoops(), others;
   llvm::copy_if(contraction.outer, std::back_inserter(others),
@@ -44,8 +45,11 @@ SmallVector<ConvolutionProblem> tile::getConvolutionProblems(ConvolutionForm &fo
 
 ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const TypicalRuns &runs,
                                             const DeviceDescription &device, bool isStage, bool construct,
-                                            bool skipTaps, bool together) {
+                                            bool skipTaps, bool together, bool narrowPanels) {
   MicroKernelAttr kernel = getMicroKernel(device, form.contraction.elementType);
+  // What is transformed back is whole panels.
+  if (narrowPanels && !form.getTransformed())
+    kernel = withLastVectors(kernel, runs.evaluate(form.contraction.getExtent(form.contraction.m)));
   SmallVector<ConvolutionProblem> problems = getConvolutionProblems(form, kernel, runs);
   DeviceRates rates = DeviceRates::get(device);
   ConvolutionShares shares = construct ? constructConvolution(problems, rates, isStage, together).front().shares

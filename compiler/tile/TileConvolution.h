@@ -14,9 +14,9 @@ llvm::SmallVector<ConvolutionProblem> getConvolutionProblems(ConvolutionForm &fo
 
 /// The tiling of a convolution whose weights are packed for the device's micro-kernel; of a stage of a chain, which
 /// need not have tiles for all workers. Constructed for typical runs, or a plain one; taps that read a border of zeros
-/// alone may be skipped, and pictures go `together`.
+/// alone may be skipped, pictures go `together`, and the last panel may have fewer vectors.
 ConvolutionTilingAttr tileConvolution(ConvolutionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
-                                      bool isStage, bool construct, bool skipTaps, bool together);
+                                      bool isStage, bool construct, bool skipTaps, bool together, bool narrowPanels);
 
 } // namespace freestone::tile
 

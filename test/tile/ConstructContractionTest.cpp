@@ -94,7 +94,7 @@ public:
   }
 
   ContractionTiles tile(const ContractionProblem &problem, const ContractionShares &shares) {
-    ContractionTree tree(MicroKernelAttr::get(&context, problem.kernelRows, problem.vectors, problem.lanes, 2));
+    ContractionTree tree(MicroKernelAttr::get(&context, problem.kernelRows, problem.vectors, problem.lanes, 2, 0));
     tree.hasOuter = true;
     tree.share = ShareAttr::get(&context, shares.rowElements, shares.mostRows, shares.leastTiles);
     tree.panels = shares.panels;

@@ -22,9 +22,9 @@ private:
   };
 
   /// What the micro-kernel is told of a row of pixels and a panel, whatever its steps of k: the blocks' height, the
-  /// addresses of windows, weights and sums, and the block of channels.
+  /// panel's columns, the addresses of windows, weights and sums, and the block of channels.
   struct PanelRow {
-    mlir::Value height, windows, weights, sums, block;
+    mlir::Value height, columns, windows, weights, sums, block;
   };
 
   /// The first channel and pixel of a square of results.
@@ -53,6 +53,11 @@ private:
   mlir::Value getWindows(mlir::Value row, const AxisRange &channels);
   void emitPanel(mlir::Value column, const AxisRange &channels);
   mlir::Value getWeights(mlir::Value column, mlir::Value channel);
+  /// The channels out of the panel from a column on.
+  mlir::Value countColumns(mlir::Value column) {
+    mlir::Value left = emission.subtract(emission.add(columns.first, columns.count), column);
+    return emission.minimum(emission.getConstant(width), left);
+  }
   // Where taps may be skipped.
   mlir::Value getCoordinate(unsigned dim, mlir::Value row, mlir::Value pixel);
   TapRange getTaps(const tile::TapAxis &axis, mlir::Value first, mlir::Value last);

@@ -273,8 +273,9 @@ void BlocksEmitter::emitInPlace(tile::ContractionForm &oriented, const tile::Tre
     Value a = emission.getPointer(scope.getMemory(factors), start);
     Value c = emission.getPointer(scope.getMemory(sums), scope.getPlace(sums, column, first));
     func::CallOp::create(builder, location, declare(kind),
-                         ValueRange{toWord(count), toWord(height), toWord(depth), a, emission.getPointer(offsets, zero),
-                                    b, c, toWord(accumulates), b, toWord(constant(prefetchingBlocks))});
+                         ValueRange{toWord(count), toWord(height), toWord(constant(width)), toWord(depth), a,
+                                    emission.getPointer(offsets, zero), b, c, toWord(accumulates), b,
+                                    toWord(constant(prefetchingBlocks))});
   };
   if (form.readsAcross(oriented, factors))
     return emitRows(KernelKind::across, offsetsAcross, zero, rows.count, scope.getPlace(factors, zero, zero));

@@ -280,16 +280,21 @@ void ConvolutionEmitter::emitPanel(Value column, const AxisRange &channels) {
   Value ahead = getWeights(aheadColumn, aheadChannel), weights = getWeights(column, channels.first);
   Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.depthTaps * form.taps)));
   Value height = getBlockHeight(emission, positions, kernelShape.getRows());
-  Value blocks = emission.ceilDivide(positions, height);
+  Value blocks = emission.ceilDivide(positions, height), count = toWord(countColumns(column));
   /// All steps of k; `number` counts the rows that prefetch.
   auto multiply = [&](const PanelRow &at, Value number) {
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(positions), at.height, depth, at.windows, emission.getPointer(offsets, zero),
-                                    weights, at.sums, at.block, ahead, toWord(emission.multiply(number, blocks))});
+                         ValueRange{toWord(positions), at.height, at.columns, depth, at.windows,
+                                    emission.getPointer(offsets, zero), weights, at.sums, at.block, ahead,
+                                    toWord(emission.multiply(number, blocks))});
   };
   emission.forRange(zero, rows.count, 1, [&](Value row) {
-    PanelRow at{toWord(height), getWindows(row, channels), weights,
-                emission.getPointer(sums, getPanelSums(column, row)), toWord(channels.block)};
+    PanelRow at{toWord(height),
+                count,
+                getWindows(row, channels),
+                weights,
+                emission.getPointer(sums, getPanelSums(column, row)),
+                toWord(channels.block)};
     if (!tapAxes)
       return multiply(at, row);
     TapRange rowTaps = getRowTaps(row);

@@ -67,8 +67,7 @@ Value ConvolutionEmitter::getPixelSums(Value rowSums, Value pixel) {
 /// accumulators and pixels in memory.
 void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
-  Value count = emission.minimum(emission.getConstant(width),
-                                 emission.subtract(emission.add(columns.first, columns.count), column));
+  Value count = countColumns(column);
   AxisRange outRows = rows, outPixels = pixels;
   if (form.pooling) {
     poolPanel(column, count);

@@ -59,7 +59,7 @@ void ConvolutionEmitter::multiplyTransformed(Value column, const AxisRange &chan
   emission.forRange(zero, values, 1, [&](Value value) {
     Value picture = emission.multiply(value, emission.getSize(parts.pictureStride));
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(squares), toWord(height), toWord(planeCount),
+                         ValueRange{toWord(squares), toWord(height), toWord(panelWidth), toWord(planeCount),
                                     emission.getPointer(transformed, picture), emission.getPointer(offsets, zero),
                                     getFilters(value), getProducts(column, value), toWord(channels.block),
                                     getFilters(emission.add(value, one)), toWord(zero)});

@@ -72,8 +72,8 @@ void WeightGradientEmitter::multiplySquares(const Part &part) {
     Value gradient = ofValue(transformedGradient, parts.gradientStride);
     Value sum = emission.add(firstSum, emission.multiply(value, emission.getSize(tiles.sumStep)));
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(channels), toWord(height), toWord(depth),
-                                    ofValue(transformedPicture, parts.pictureStride),
+                         ValueRange{toWord(channels), toWord(height), toWord(emission.getConstant(width)),
+                                    toWord(depth), ofValue(transformedPicture, parts.pictureStride),
                                     emission.getPointer(offsets, zero), gradient, emission.getPointer(sums, sum),
                                     part.accumulates, gradient, toWord(emission.getConstant(prefetchingBlocks))});
   });

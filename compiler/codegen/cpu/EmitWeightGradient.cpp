@@ -282,7 +282,7 @@ void WeightGradientEmitter::multiplyTaps(const Part &part) {
   Value sumStep = emission.getSize(tiles.sumStep);
   emission.forRange(zero, emission.getSize(form.getRowTaps()), 1, [&](Value tap) {
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(sumRows), toWord(height), toWord(depth),
+                         ValueRange{toWord(sumRows), toWord(height), toWord(emission.getConstant(width)), toWord(depth),
                                     emission.getPointer(planes, emission.multiply(tap, tapStep)),
                                     emission.getPointer(offsets, zero), emission.getPointer(panel, zero),
                                     emission.getPointer(sums, emission.add(firstSum, emission.multiply(tap, sumStep))),

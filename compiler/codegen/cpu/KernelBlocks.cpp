@@ -43,16 +43,15 @@ Value KernelBlocks::loadBroadcast(Value address) {
 }
 
 /// One step of k: the outer product of a row of B with the elements of A from `left` on, one for each row of the block.
-SmallVector<Value> KernelBlocks::emitStep(ValueRange sums, Value left, Value right) {
-  Value vectors[2];
-  for (int32_t half = 0; half < 2; ++half)
-    vectors[half] =
-        LLVM::LoadOp::create(builder, location, vector, element(right, half * static_cast<int32_t>(lanes)), bytes);
-  SmallVector<Value> next;
-  for (int32_t row = 0, rows = static_cast<int32_t>(sums.size() / 2); row < rows; ++row) {
+SmallVector<Value> KernelBlocks::emitStep(ValueRange sums, int64_t vectors, Value left, Value right) {
+  SmallVector<Value> columns, next;
+  for (int64_t number = 0; number < vectors; ++number)
+    columns.push_back(
+        LLVM::LoadOp::create(builder, location, vector, element(right, static_cast<int32_t>(number * lanes)), bytes));
+  for (int32_t row = 0, rows = static_cast<int32_t>(sums.size() / vectors); row < rows; ++row) {
     Value factor = loadBroadcast(element(left, row * rowPitch));
-    for (int64_t half = 0; half < 2; ++half)
-      next.push_back(multiplyAdd(factor, vectors[half], sums[2 * row + half]));
+    for (auto [number, ofColumns] : llvm::enumerate(columns))
+      next.push_back(multiplyAdd(factor, ofColumns, sums[vectors * row + number]));
   }
   return next;
 }
@@ -70,9 +69,9 @@ Value KernelBlocks::loadOffset(Value steps, int32_t number) {
 }
 
 /// The address of B for a step of k whose offsets are listed.
-Value KernelBlocks::getListed(Value b, Value steps, int32_t step) {
+Value KernelBlocks::getListed(Value b, int64_t vectors, Value steps, int32_t step) {
   Value later = element(b, loadOffset(steps, 2 * (step + tile::ConvolutionTiles::listedAhead) + 1));
-  for (int64_t at = 0; at < 2 * lanes * bytes; at += lineBytes)
+  for (int64_t at = 0; at < vectors * lanes * bytes; at += lineBytes)
     LLVM::Prefetch::create(builder, location, element(later, builder.getI8Type(), static_cast<int32_t>(at)), /*rw=*/0,
                            /*hint=*/3, /*cache=*/1);
   return element(b, loadOffset(steps, 2 * step + 1));
@@ -101,13 +100,13 @@ func::FuncOp KernelBlocks::openBlock(const std::string &name) {
 
 /// Prefetches rows that are written behind the loop, during it; none of a pitch of 0, where they are in L2 anyway and
 /// would evict A and B from L1.
-void KernelBlocks::bringRows(int64_t rows, Value first, Value pitch) {
+void KernelBlocks::bringRows(int64_t rows, int64_t vectors, Value first, Value pitch) {
   OpBuilder::InsertionGuard guard(builder);
   Value brings = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, pitch, word(0));
   builder.setInsertionPointToStart(scf::IfOp::create(builder, location, brings, /*withElseRegion=*/false).thenBlock());
   for (int64_t row = 0; row < rows; ++row) {
     Value distance = arith::MulIOp::create(builder, location, pitch, word(row));
-    for (int64_t at = 0; at < 2 * lanes * bytes; at += lineBytes) {
+    for (int64_t at = 0; at < vectors * lanes * bytes; at += lineBytes) {
       Value line =
           element(element(first, builder.getI8Type(), distance), builder.getI8Type(), static_cast<int32_t>(at));
       LLVM::Prefetch::create(builder, location, line, /*rw=*/1, /*hint=*/3, /*cache=*/1);
@@ -116,10 +115,11 @@ void KernelBlocks::bringRows(int64_t rows, Value first, Value pitch) {
 }
 
 /// With a single pointer for all unrolled steps, LLVM would move loads before the first step and spill accumulators.
-func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
+func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetches) {
   OpBuilder::InsertionGuard guard(builder);
   Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
-  func::FuncOp function = openBlock((prefetches ? "prefetching_block_" : "block_") + std::to_string(rows));
+  StringRef name = prefetches ? "prefetching_block_" : vectors < shape.getVectors() ? "last_block_" : "block_";
+  func::FuncOp function = openBlock((name + Twine(rows)).str());
   Block *entry = &function.getBody().front();
   ValueRange arguments = entry->getArguments();
   Value columns = toIndex(arguments[0]), depth = arguments[1], a = arguments[2];
@@ -130,13 +130,13 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
   SmallVector<Value> addresses;
   for (int64_t row = 0; row < rows; ++row) {
     Value offset = arith::MulIOp::create(builder, location, arguments[4], word(row));
-    for (int64_t half = 0; half < 2; ++half)
-      addresses.push_back(element(element(arguments[3], offset), static_cast<int32_t>(half * lanes)));
+    for (int64_t number = 0; number < vectors; ++number)
+      addresses.push_back(element(element(arguments[3], offset), static_cast<int32_t>(number * lanes)));
   }
-  int64_t ofStep = 2 * rows, sets = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, ofStep));
+  int64_t ofStep = vectors * rows, sets = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, ofStep));
   int64_t sums = sets * ofStep, stepsOfTurn = std::max(unroll, sets);
   SmallVector<Value> state(sums, zeros);
-  bringRows(rows, arguments[9], arguments[10]);
+  bringRows(rows, vectors, arguments[9], arguments[10]);
   llvm::append_range(state, arguments.drop_front(11));
   if (prefetches)
     state.push_back(arguments[7]);
@@ -153,8 +153,9 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
       Value row = right[step % unroll];
       if (step >= unroll)
         row = getRight(row, step - step % unroll, arguments[8]);
-      llvm::copy(emitStep(set, getLeft(a, steps, step, rows), listsSteps(kind) ? getListed(row, steps, step) : row),
-                 set.begin());
+      if (listsSteps(kind))
+        row = getListed(row, vectors, steps, step);
+      llvm::copy(emitStep(set, vectors, getLeft(a, steps, step, rows), row), set.begin());
     }
     next.push_back(element(steps, stepType, static_cast<int32_t>(count) * stepElements));
     for (Value row : right)
@@ -198,14 +199,14 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
   }
   for (int64_t number = ofStep; number < sums; ++number)
     results[number % ofStep] = addUp(results[number % ofStep], results[number]);
-  Value masks[2];
-  for (int64_t half = 0; half < 2; ++half) {
-    Value left = arith::SubIOp::create(builder, location, columns, constant(half * lanes));
-    masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
+  SmallVector<Value> masks;
+  for (int64_t number = 0; number < vectors; ++number) {
+    Value left = arith::SubIOp::create(builder, location, columns, constant(number * lanes));
+    masks.push_back(vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left}));
   }
   auto store = [&](bool adds, bool isWhole) {
     for (auto [number, address] : llvm::enumerate(addresses)) {
-      Value mask = masks[number % 2], sum = results[number], before;
+      Value mask = masks[number % vectors], sum = results[number], before;
       if (adds) {
         before = isWhole ? LLVM::LoadOp::create(builder, location, vector, address, bytes).getResult()
                          : LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
@@ -233,7 +234,8 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, bool prefetches) {
     storeSums(/*isWhole=*/false);
   } else {
     // Masked stores are slow without AVX-512.
-    Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::uge, columns, constant(2 * lanes));
+    Value isWhole =
+        arith::CmpIOp::create(builder, location, arith::CmpIPredicate::uge, columns, constant(vectors * lanes));
     auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard storeGuard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());

@@ -29,9 +29,9 @@ protected:
         pointer(mlir::LLVM::LLVMPointerType::get(builder.getContext())),
         vector(mlir::VectorType::get({lanes}, elementType)) {}
 
-  /// A block of `rows` rows. One that prefetches brings one line in two steps into L2, from `ahead` on, which costs 2 %
-  /// of its time: so there is a variant without.
-  mlir::func::FuncOp emitBlock(int64_t rows, bool prefetches);
+  /// A block of `rows` rows and the first `vectors` vectors of a panel. One that prefetches brings one line in two
+  /// steps into L2, from `ahead` on, which costs 2 % of its time: so there is a variant without.
+  mlir::func::FuncOp emitBlock(int64_t rows, int64_t vectors, bool prefetches);
   /// A block for the few columns of a last panel: vectors run along the rows of A, so that no lane computes columns
   /// that do not exist.
   mlir::func::FuncOp emitNarrowBlock(int64_t columns);
@@ -62,15 +62,15 @@ protected:
 
 private:
   mlir::func::FuncOp openBlock(const std::string &name);
-  void bringRows(int64_t rows, mlir::Value first, mlir::Value pitch);
+  void bringRows(int64_t rows, int64_t vectors, mlir::Value first, mlir::Value pitch);
   mlir::Value multiplyPairs(mlir::Value a, mlir::Value b);
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum);
   mlir::Value addUp(mlir::Value a, mlir::Value b);
   mlir::Value loadBroadcast(mlir::Value address);
-  llvm::SmallVector<mlir::Value> emitStep(mlir::ValueRange sums, mlir::Value left, mlir::Value right);
+  llvm::SmallVector<mlir::Value> emitStep(mlir::ValueRange sums, int64_t vectors, mlir::Value left, mlir::Value right);
   mlir::Value getLeft(mlir::Value a, mlir::Value steps, int32_t step, int32_t rows);
   mlir::Value loadOffset(mlir::Value steps, int32_t number);
-  mlir::Value getListed(mlir::Value b, mlir::Value steps, int32_t step);
+  mlir::Value getListed(mlir::Value b, int64_t vectors, mlir::Value steps, int32_t step);
 };
 
 } // namespace freestone::codegen

@@ -24,10 +24,13 @@ private:
   void emitDriver();
 
   /// Keyed by height; plus `prefetchingKey` for variants with prefetching, which are at least `leastPrefetching` high.
-  /// Blocks of up to `mostNarrow` columns are keyed by their number of columns plus `narrowKey`.
+  /// Blocks of up to `mostNarrow` columns are keyed by their number of columns plus `narrowKey`, those of a last
+  /// panel's vectors by their height plus `lastKey`.
   SmallVector<std::pair<int64_t, func::FuncOp>> blocks;
-  static constexpr int64_t prefetchingKey = 64, narrowKey = 128;
-  int64_t leastPrefetching = 0, mostNarrow = 0;
+  static constexpr int64_t prefetchingKey = 64, narrowKey = 128, lastKey = 256;
+  /// Multiply-adds of vectors that take as long as to store one sum of such columns.
+  static constexpr int64_t stepsOfStore = 8;
+  int64_t leastPrefetching = 0, mostNarrow = 0, mostLast = 0;
 };
 
 } // namespace
@@ -36,17 +39,16 @@ private:
 /// prefetch: each half of the lines of half of the rows.
 void KernelEmitter::emitDriver() {
   OpBuilder::InsertionGuard guard(builder);
-  bool isInPlace = readsInPlace(kind), hasWholePanels = isInPlace || streams(kind);
+  bool isInPlace = readsInPlace(kind);
   Type i64 = builder.getI64Type();
   auto function =
       func::FuncOp::create(builder, location, getKernelName(kind, elementType, shape), getKernelType(builder, kind));
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   ValueRange arguments = entry->getArguments();
-  Value rows = arguments[0], most = arguments[1], columns = hasWholePanels ? word(2 * lanes) : arguments[2];
-  Value depth = arguments[isInPlace ? 2 : 3], a = arguments[isInPlace ? 3 : 4], offsets = arguments[4],
-        b = arguments[5], c = arguments[6];
-  Value ldc = isInPlace ? columns : arguments[7], accumulate = arguments[isInPlace ? 7 : 8];
+  Value rows = arguments[0], most = arguments[1], columns = arguments[2], depth = arguments[3], a = arguments[4],
+        offsets = arguments[5], b = arguments[isInPlace ? 6 : 5], c = arguments[isInPlace ? 7 : 6];
+  Value ldc = isInPlace ? word(shape.getWidth()) : arguments[7], accumulate = arguments[8];
   auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(builder, location, x, y); };
   auto multiply = [&](Value x, Value y) -> Value { return arith::MulIOp::create(builder, location, x, y); };
   auto compare = [&](arith::CmpIPredicate predicate, Value x, int64_t y) -> Value {
@@ -58,14 +60,17 @@ void KernelEmitter::emitDriver() {
   Value brought = c, broughtPitch;
   if (isInPlace) {
     Value adds = compare(arith::CmpIPredicate::ne, accumulate, 0);
-    broughtPitch = select(adds, word(2 * lanes * bytes), word(0));
+    broughtPitch = select(adds, word(shape.getWidth() * bytes), word(0));
   } else {
     brought = arguments[11];
     broughtPitch = arguments[12];
   }
+  auto fits = [&](int64_t most) { return compare(arith::CmpIPredicate::sle, columns, most); };
+  Value isNarrow = mostNarrow > 0 ? fits(mostNarrow) : Value();
+  Value isLast = mostLast > 0 ? fits(mostLast) : Value();
   scf::WhileOp::create(
       builder, location, TypeRange{i64, pointer, pointer, i64, pointer},
-      ValueRange{rows, a, c, isInPlace ? arguments[9] : word(0), brought},
+      ValueRange{rows, a, c, isInPlace ? arguments[10] : word(0), brought},
       [&](OpBuilder &, Location, ValueRange values) {
         scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::sgt, values[0], 0), values);
       },
@@ -76,17 +81,27 @@ void KernelEmitter::emitDriver() {
         Value half = arith::ShRUIOp::create(builder, location, values[3], word(1));
         Value line = arith::AndIOp::create(builder, location, values[3], word(1));
         Value steps = arith::ShRUIOp::create(builder, location, depth, word(1));
-        Value pitch = isInPlace ? word(2 * lanes * bytes) : arguments[10];
+        Value pitch = isInPlace ? word(shape.getWidth() * bytes) : arguments[10];
         Value distance = add(multiply(half, multiply(steps, pitch)), multiply(line, word(lanes * bytes)));
         if (streams(kind))
           distance = word(0);
-        Value ahead = element(arguments[isInPlace ? 8 : 9], builder.getI8Type(), distance);
+        Value ahead = element(arguments[9], builder.getI8Type(), distance);
         Value prefetches =
             arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::slt, values[3], prefetchingBlocks),
                                   compare(arith::CmpIPredicate::sge, height, leastPrefetching));
         Value key = hasPrefetchingBlocks(kind) ? select(prefetches, add(height, word(prefetchingKey)), height) : height;
-        if (!hasWholePanels)
-          key = select(compare(arith::CmpIPredicate::sle, columns, mostNarrow), add(columns, word(narrowKey)), key);
+        if (isLast)
+          key = select(isLast, add(height, word(lastKey)), key);
+        Value alongRows = isNarrow;
+        if (isNarrow && isLast) {
+          // What columns save in each step of k repays that their sums are stored one by one.
+          Value saved = multiply(depth, arith::SubIOp::create(builder, location, height, columns));
+          Value stored = multiply(multiply(height, columns), word(stepsOfStore));
+          Value repays = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, saved, stored);
+          alongRows = arith::AndIOp::create(builder, location, isNarrow, repays);
+        }
+        if (alongRows)
+          key = select(alongRows, add(columns, word(narrowKey)), key);
         SmallVector<int64_t> cases =
             llvm::map_to_vector(ArrayRef(blocks).drop_back(), [](auto &block) { return block.first; });
         auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, toIndex(key), cases, cases.size());
@@ -117,6 +132,11 @@ void KernelEmitter::emitDriver() {
 void KernelEmitter::emit() {
   int64_t mostRows = shape.getRows(), unit = readsScratch(kind) ? 2 : 1;
   leastPrefetching = llvm::divideCeil(mostRows, 2);
+  if (!streams(kind) && shape.getLastVectors() > 0) {
+    mostLast = shape.getLastVectors() * lanes;
+    for (int64_t rows = unit; rows <= mostRows; rows += unit)
+      blocks.emplace_back(rows + lastKey, emitBlock(rows, shape.getLastVectors(), /*prefetches=*/false));
+  }
   if (!readsInPlace(kind) && !streams(kind) && mostRows <= lanes)
     for (int64_t width = 1; width <= 8; width *= 2) {
       func::FuncOp block = emitNarrowBlock(width);
@@ -124,9 +144,9 @@ void KernelEmitter::emit() {
         blocks.emplace_back(narrowKey + ++mostNarrow, block);
     }
   for (int64_t rows = unit; rows <= mostRows; rows += unit) {
-    blocks.emplace_back(rows, emitBlock(rows, /*prefetches=*/streams(kind)));
+    blocks.emplace_back(rows, emitBlock(rows, shape.getVectors(), /*prefetches=*/streams(kind)));
     if (hasPrefetchingBlocks(kind) && rows >= leastPrefetching)
-      blocks.emplace_back(rows + prefetchingKey, emitBlock(rows, /*prefetches=*/true));
+      blocks.emplace_back(rows + prefetchingKey, emitBlock(rows, shape.getVectors(), /*prefetches=*/true));
   }
   emitDriver();
 }
@@ -157,7 +177,7 @@ static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   if (kind == KernelKind::update)
     return builder.getFunctionType({i64, i64, i64, pointer, pointer, i64, pointer, i64, i64}, {});
   if (readsInPlace(kind))
-    return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, pointer, i64, pointer, i64}, {});
+    return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, pointer, i64, pointer, i64}, {});
   return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64, pointer, i64, pointer, i64},
                                  {});
 }

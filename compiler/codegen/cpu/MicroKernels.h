@@ -10,7 +10,7 @@ namespace freestone::codegen {
 
 /// The functions shared by all programs of an element type and a shape of micro-kernels. Rows are computed in blocks of
 /// `height` rows, the last block in as many as are left. Rows of B are a panel's width apart unless they are streamed,
-/// and all readable.
+/// and all readable. Where the shape has `last_vectors`, columns that fit these are computed in blocks of these alone.
 enum class KernelKind {
   /// void freestone_contract_T(i64 rows, i64 height, i64 columns, i64 depth, const T *A, const T *B, T *C, i64 ldc,
   ///                           i64 accumulate, const void *ahead, i64 pitch, void *brought, i64 broughtPitch)
@@ -35,11 +35,11 @@ enum class KernelKind {
   /// does what `contract` does for pair products: T is i32, and every element of A and B is a word of two steps of k,
   /// 16 bits each.
   pairs,
-  /// void freestone_window_T(i64 rows, i64 height, i64 depth, const T *A, const i64 *offsets, const T *B, T *C,
-  ///                         i64 accumulate, const void *ahead, i64 blocks)
-  /// does what `contract` does with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart.
-  /// `ahead` is a
-  /// packed panel; the blocks of rows before this call have prefetched their parts of it, four blocks all of it.
+  /// void freestone_window_T(i64 rows, i64 height, i64 columns, i64 depth, const T *A, const i64 *offsets, const T *B,
+  ///                         T *C, i64 accumulate, const void *ahead, i64 blocks)
+  /// does what `contract` does with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart, and
+  /// whole vectors are written. `ahead` is a packed panel; the blocks of rows before this call have prefetched their
+  /// parts of it, four blocks all of it.
   window,
   /// void freestone_down_T(…)
   /// does the same for an A that is an intermediate in scratch, its steps down the panels. Nothing is prefetched, and

@@ -136,7 +136,7 @@ void ConvolutionEmitter::multiplyListed(const PanelRow &at, const TapRange &rowT
                              emission.getConstant(ConvolutionTiles::listHeader));
   Value depth = toWord(emission.multiply(rowTaps.count, ofTap));
   func::CallOp::create(builder, location, listedKernel,
-                       ValueRange{toWord(positions), at.height, depth, at.windows,
+                       ValueRange{toWord(positions), at.height, at.columns, depth, at.windows,
                                   emission.getPointer(listedSteps, first), at.weights, at.sums, at.block, at.weights,
                                   toWord(emission.getConstant(0))});
 }

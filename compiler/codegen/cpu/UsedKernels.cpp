@@ -12,7 +12,10 @@ using namespace freestone::codegen;
 
 void UsedKernels::add(Type elementType, tile::MicroKernelAttr shape, KernelKind kind) {
   auto name = StringAttr::get(shape.getContext(), getKernelName(kind, elementType, shape));
-  kernels.insert({name, Kernel{kind, elementType, shape}});
+  auto [known, isNew] = kernels.insert({name, Kernel{kind, elementType, shape}});
+  // One with blocks for last panels serves programs without such panels too.
+  if (shape.getLastVectors() > 0)
+    known->second.shape = shape;
 }
 
 LogicalResult UsedKernels::add(tile::ProgramOp program) {

@@ -34,8 +34,8 @@ static LogicalResult verifyLanes(EmitError emitError, int64_t lanes) {
   return emitError() << "lanes are a power of two up to 64, not " << lanes;
 }
 
-LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t vectors, int64_t lanes,
-                                      int64_t unroll) {
+LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t vectors, int64_t lanes, int64_t unroll,
+                                      int64_t lastVectors) {
   constexpr int64_t mostRows = 62;
   if (rows < 2 || rows > mostRows || rows % 2)
     return emitError() << "a micro-kernel has an even number of rows up to " << mostRows << ", not " << rows;
@@ -43,6 +43,8 @@ LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t
     return emitError() << "a row of a micro-kernel has 2 vectors, not " << vectors;
   if (unroll < 2 || unroll > 8 || !llvm::isPowerOf2_64(unroll))
     return emitError() << "a turn of a micro-kernel has 2, 4 or 8 steps, not " << unroll;
+  if (lastVectors < 0 || lastVectors >= vectors)
+    return emitError() << "a last panel has fewer vectors than the others, not " << lastVectors;
   return verifyLanes(emitError, lanes);
 }
 

@@ -15,12 +15,14 @@ def Tile_MicroKernelAttr : Tile_PlanPart<"MicroKernel", "micro_kernel"> {
   let summary = "the block of accumulators that a micro-kernel keeps in registers";
   let description = [{
     At most `rows` rows of `vectors` vectors of `lanes` elements; its loop is unrolled by `unroll` steps of k. A packed
-    panel of the vector operand is `vectors * lanes` columns wide.
+    panel of the vector operand is `vectors * lanes` columns wide. A last panel whose columns fit `last_vectors` vectors is
+    computed in so many; 0: in all.
     ```mlir
-    #tile.micro_kernel<rows = 14, vectors = 2, lanes = 16, unroll = 2>
+    #tile.micro_kernel<rows = 14, vectors = 2, lanes = 16, unroll = 2, last_vectors = 1>
     ```
   }];
-  let parameters = (ins "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes, "int64_t":$unroll);
+  let parameters = (ins "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes, "int64_t":$unroll,
+                        DefaultValuedParameter<"int64_t", "0">:$last_vectors);
   let extraClassDeclaration = [{
     /// The columns of a packed panel.
     int64_t getWidth() const { return getVectors() * getLanes(); }
