@@ -83,7 +83,7 @@ BY_HAND = [
     (16, [pointwise(96, "Relu"), depthwise(96, "Relu")], 1),
     (16, [pointwise(96, "Relu"), depthwise(96, stride=2)], 1),
     (24, [pointwise(160, "Relu"), depthwise(160, "Relu"), pointwise(32, "residual")], 2),
-    (24, [pointwise(144, "Swish"), depthwise(144, "Swish", kernel=5), pointwise(24, "residual")], 1),
+    (24, [pointwise(144, "Swish"), depthwise(144, "Swish", kernel=5), pointwise(20, "residual")], 1),
     (32, [depthwise(32, "Relu"), pointwise(64, "Relu"), depthwise(64, "Relu", stride=2), pointwise(128)], 3),
     (3, [Stage(64, (7, 7), (2, 2), (3, 3, 3, 3), follows="Relu"), Stage(0, (3, 3), (2, 2), (1, 1, 1, 1))], 1),
     (16, [Stage(32, (3, 3), pads=(1,) * 4, follows="Relu"), Stage(64, (3, 3), pads=(1,) * 4)], 1),
