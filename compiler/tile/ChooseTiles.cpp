@@ -2,6 +2,7 @@
 #include "compiler/plan/ChainTiles.h"
 #include "compiler/plan/Plans.h"
 #include "compiler/tile/Counters.h"
+#include "compiler/tile/NarrowPanels.h"
 #include "compiler/tile/Passes.h"
 #include "compiler/tile/SplitProducts.h"
 #include "compiler/tile/TileChain.h"
@@ -41,6 +42,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       if (auto body = symbols.lookup<func::FuncOp>(loop.getBody()))
         body.walk([&](tile::CallOp call) { inLoops.insert(call.getCalleeAttr().getAttr()); });
     });
+    mayBeNarrow = narrowPanels && tile::payNarrowPanels(getOperation(), *device);
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
       FailureOr<Attribute> tiling = choose(program, *device);
       if (failed(tiling))
@@ -142,9 +144,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("convolutions");
       if (construct)
         count("constructed");
-      tile::ConvolutionTilingAttr tiling = tile::tileConvolution(
-          *convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-          /*isStage=*/runsOfStage != nullptr, construct, skipTaps, picturesTogether, narrowPanels);
+      tile::ConvolutionTilingAttr tiling =
+          tile::tileConvolution(*convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
+                                /*isStage=*/runsOfStage != nullptr, construct, skipTaps, picturesTogether, mayBeNarrow);
       if (tiling.getSkipTaps())
         count("skipped_taps");
       if (tiling.getKernel().getLastVectors() > 0)
@@ -226,7 +228,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("constructed");
     Attribute tiling = tile::tileContraction(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
                                              {keepPacked, pairProducts, streamColumns, strips, bringResults,
-                                              narrowPanels, alternate && inLoops.contains(program.getSymNameAttr()),
+                                              mayBeNarrow, alternate && inLoops.contains(program.getSymNameAttr()),
                                               innerProducts && !runsOfStage && form->slices == 1, construct,
                                               variants && !runsOfStage});
     SmallVector<Attribute> tilings = {tiling};
@@ -271,6 +273,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
 
   /// The programs that loops call.
   llvm::SmallDenseSet<StringAttr> inLoops;
+  /// Whether last panels may have fewer vectors.
+  bool mayBeNarrow = false;
 };
 
 } // namespace

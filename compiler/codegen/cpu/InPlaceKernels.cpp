@@ -44,7 +44,7 @@ private:
   };
   void emitUpdate(const Update &update);
   void emitZeros(const Update &update);
-  void emitWords(const Update &update, int64_t count, Value first, bool isLast);
+  void emitWords(const Update &update, int64_t count, Value first, Value begin, Value end);
   void emitColumns(const Update &update, ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB,
                    Value stepsOfLast, Value column, Value left);
   void addTo(Value address, ArrayRef<Value> factors, ArrayRef<Value> right, Value mask);
@@ -162,17 +162,22 @@ void InPlaceEmitter::emitUpdates() {
   func::ReturnOp::create(builder, location);
 }
 
-/// Of each row, the words of some steps stay in registers while all columns pass by.
+/// Of each row, the words of some steps stay in registers while all columns pass by: four words of whole vectors of
+/// columns, single ones of the rest of both, whose code is the same for all places.
 void InPlaceEmitter::emitUpdate(const Update &update) {
   constexpr int64_t wordsAtOnce = 4;
   Value none = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, update.accumulate,
                                      arith::ConstantIntOp::create(builder, location, i64, 0));
   emitIf(none, [&] { emitZeros(update); });
-  Value whole = divide(update.depth, stepsOfWord());
-  Value most = multiply(divide(whole, wordsAtOnce), wordsAtOnce);
-  forRange(constant(0), most, wordsAtOnce, [&](Value word) { emitWords(update, wordsAtOnce, word, /*isLast=*/false); });
-  forRange(most, whole, 1, [&](Value word) { emitWords(update, 1, word, /*isLast=*/false); });
-  emitIf(isLess(multiply(whole, stepsOfWord()), update.depth), [&] { emitWords(update, 1, whole, /*isLast=*/true); });
+  Value all = divide(add(update.depth, constant(stepsOfWord() - 1)), stepsOfWord()), zero = constant(0);
+  Value most = multiply(divide(divide(update.depth, stepsOfWord()), wordsAtOnce), wordsAtOnce);
+  Value whole = multiply(divide(update.columns, groupSteps()), groupSteps());
+  forRange(zero, most, wordsAtOnce, [&](Value word) { emitWords(update, wordsAtOnce, word, zero, whole); });
+  // Of the first words the last columns, of the others all.
+  forRange(zero, all, 1, [&](Value word) {
+    Value first = arith::SelectOp::create(builder, location, isLess(word, most), whole, zero);
+    emitWords(update, 1, word, first, update.columns);
+  });
 }
 
 Value InPlaceEmitter::getSums(const Update &update, Value column, int64_t row) {
@@ -192,8 +197,8 @@ void InPlaceEmitter::emitZeros(const Update &update) {
   });
 }
 
-/// The last word may have fewer steps than others.
-void InPlaceEmitter::emitWords(const Update &update, int64_t count, Value first, bool isLast) {
+/// Updates columns from `begin` to `end`; those of several words are whole vectors, and whole words.
+void InPlaceEmitter::emitWords(const Update &update, int64_t count, Value first, Value begin, Value end) {
   SmallVector<SmallVector<Value>> factors(update.rows);
   Value group = divide(first, words), inGroup = subtract(first, multiply(group, words));
   Value a = advance(update.a, add(multiply(group, layout.groupWords * layout.wordBytes), multiply(inGroup, 4)));
@@ -211,18 +216,14 @@ void InPlaceEmitter::emitWords(const Update &update, int64_t count, Value first,
     Value at = arith::MulIOp::create(builder, location, toWord(add(step, constant(number))), update.pitch);
     rowsOfB.push_back(advance(update.b, at));
   }
-  int64_t lanes = groupSteps();
-  Value steps = isLast ? subtract(update.depth, step) : Value();
-  Value whole = isLast ? constant(0) : multiply(divide(update.columns, lanes), lanes);
-  if (!isLast)
-    forRange(constant(0), whole, lanes,
-             [&](Value column) { emitColumns(update, factors, rowsOfB, steps, column, {}); });
-  forRange(whole, update.columns, lanes, [&](Value column) {
-    emitColumns(update, factors, rowsOfB, steps, column, subtract(update.columns, column));
+  Value steps = count == 1 ? subtract(update.depth, step) : Value();
+  forRange(begin, end, groupSteps(), [&](Value column) {
+    emitColumns(update, factors, rowsOfB, steps, column, count == 1 ? subtract(end, column) : Value());
   });
 }
 
-/// Columns of a vector of elements, of which `left` exist, all where it is null.
+/// Columns of a vector of elements, of which `left` exist, and of which the last word has some steps; all where these
+/// are null.
 void InPlaceEmitter::emitColumns(const Update &update, ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB,
                                  Value stepsOfLast, Value column, Value left) {
   int64_t lanes = groupSteps(), each = stepsOfWord();

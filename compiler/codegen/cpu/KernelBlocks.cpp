@@ -88,7 +88,7 @@ Value KernelBlocks::getRight(Value row, int64_t steps, Value pitch) {
 /// Declares a block and enters its body.
 func::FuncOp KernelBlocks::openBlock(const std::string &name) {
   Type i64 = builder.getI64Type();
-  SmallVector<Type> types = {i64, i64, pointer, pointer, i64, i64, i64, pointer, i64, pointer, i64, pointer};
+  SmallVector<Type> types = {i64, i64, pointer, pointer, i64, i64, i64, pointer, i64, pointer};
   types.append(unroll, pointer);
   auto type = builder.getFunctionType(types, {});
   auto function = func::FuncOp::create(builder, location, name, type);
@@ -98,20 +98,19 @@ func::FuncOp KernelBlocks::openBlock(const std::string &name) {
   return function;
 }
 
-/// Prefetches rows that are written behind the loop, during it; none of a pitch of 0, where they are in L2 anyway and
-/// would evict A and B from L1.
-void KernelBlocks::bringRows(int64_t rows, int64_t vectors, Value first, Value pitch) {
+/// None of a pitch of 0, where they are in L2 anyway and would evict A and B from L1.
+void KernelBlocks::bringRows(Value rows, Value first, Value pitch) {
   OpBuilder::InsertionGuard guard(builder);
   Value brings = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, pitch, word(0));
   builder.setInsertionPointToStart(scf::IfOp::create(builder, location, brings, /*withElseRegion=*/false).thenBlock());
-  for (int64_t row = 0; row < rows; ++row) {
-    Value distance = arith::MulIOp::create(builder, location, pitch, word(row));
-    for (int64_t at = 0; at < vectors * lanes * bytes; at += lineBytes) {
-      Value line =
-          element(element(first, builder.getI8Type(), distance), builder.getI8Type(), static_cast<int32_t>(at));
-      LLVM::Prefetch::create(builder, location, line, /*rw=*/1, /*hint=*/3, /*cache=*/1);
-    }
+  auto loop = scf::ForOp::create(builder, location, constant(0), toIndex(rows), constant(1), ValueRange{first});
+  builder.setInsertionPointToStart(loop.getBody());
+  Value row = loop.getRegionIterArg(0);
+  for (int64_t at = 0; at < shape.getWidth() * bytes; at += lineBytes) {
+    Value line = element(row, builder.getI8Type(), static_cast<int32_t>(at));
+    LLVM::Prefetch::create(builder, location, line, /*rw=*/1, /*hint=*/3, /*cache=*/1);
   }
+  scf::YieldOp::create(builder, location, element(row, builder.getI8Type(), pitch));
 }
 
 /// With a single pointer for all unrolled steps, LLVM would move loads before the first step and spill accumulators.
@@ -136,8 +135,7 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetc
   int64_t ofStep = vectors * rows, sets = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, ofStep));
   int64_t sums = sets * ofStep, stepsOfTurn = std::max(unroll, sets);
   SmallVector<Value> state(sums, zeros);
-  bringRows(rows, vectors, arguments[9], arguments[10]);
-  llvm::append_range(state, arguments.drop_front(11));
+  llvm::append_range(state, arguments.drop_front(9));
   if (prefetches)
     state.push_back(arguments[7]);
 
@@ -260,7 +258,7 @@ func::FuncOp KernelBlocks::emitNarrowBlock(int64_t columns) {
   Value zeros = arith::ConstantOp::create(builder, location, vector, builder.getZeroAttr(vector));
   SmallVector<Value> state(columns * steps, zeros);
   state.push_back(arguments[2]);
-  state.push_back(arguments[12]);
+  state.push_back(arguments[10]);
   auto emitSteps = [&](ValueRange values, int64_t count) {
     SmallVector<Value> next = llvm::to_vector(values.drop_back(2));
     Value a = values.drop_back().back(), b = values.back();

@@ -11,7 +11,7 @@ namespace freestone::codegen {
 
 /// Emits a micro-kernel's blocks, each of one height: accumulators in registers, k unrolled. A block is a function
 ///   void block(i64 columns, i64 depth, ptr A, ptr C, i64 ldc, i64 accumulate, i64 height, ptr ahead, i64 pitch,
-///              ptr brought, i64 brought pitch, ptr steps, ptr B of each unrolled step…)
+///              ptr steps, ptr B of each unrolled step…)
 /// whose `steps` are A's, or their offsets where rows of A are not packed.
 class KernelBlocks {
   static int32_t getRowPitch(KernelKind kind, tile::MicroKernelAttr shape) {
@@ -35,6 +35,8 @@ protected:
   /// A block for the few columns of a last panel: vectors run along the rows of A, so that no lane computes columns
   /// that do not exist.
   mlir::func::FuncOp emitNarrowBlock(int64_t columns);
+  /// Prefetches the lines of so many rows of a panel, `pitch` bytes apart, which a block is going to write.
+  void bringRows(mlir::Value rows, mlir::Value first, mlir::Value pitch);
   /// The address of B some steps after `row`.
   mlir::Value getRight(mlir::Value row, int64_t steps, mlir::Value pitch);
   mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(builder, location, value); }
@@ -62,7 +64,6 @@ protected:
 
 private:
   mlir::func::FuncOp openBlock(const std::string &name);
-  void bringRows(int64_t rows, int64_t vectors, mlir::Value first, mlir::Value pitch);
   mlir::Value multiplyPairs(mlir::Value a, mlir::Value b);
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum);
   mlir::Value addUp(mlir::Value a, mlir::Value b);

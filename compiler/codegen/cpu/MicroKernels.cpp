@@ -104,13 +104,13 @@ void KernelEmitter::emitDriver() {
           key = select(alongRows, add(columns, word(narrowKey)), key);
         SmallVector<int64_t> cases =
             llvm::map_to_vector(ArrayRef(blocks).drop_back(), [](auto &block) { return block.first; });
+        bringRows(used, values[4], broughtPitch);
         auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, toIndex(key), cases, cases.size());
         auto emitCall = [&](Region &region, func::FuncOp block) {
           OpBuilder::InsertionGuard caseGuard(builder);
           builder.createBlock(&region);
-          SmallVector<Value> operands = {columns, depth,      values[1],    values[2],
-                                         ldc,     accumulate, height,       ahead,
-                                         pitch,   values[4],  broughtPitch, isInPlace ? offsets : values[1]};
+          SmallVector<Value> operands = {columns,    depth,  values[1], values[2], ldc,
+                                         accumulate, height, ahead,     pitch,     isInPlace ? offsets : values[1]};
           for (int32_t step = 0; step < unroll; ++step)
             operands.push_back(getRight(b, step, pitch));
           func::CallOp::create(builder, location, block, operands);
