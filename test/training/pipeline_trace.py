@@ -14,7 +14,8 @@ import numpy as np
 from command import Command
 from graphs import FLOAT, draw, fan_in, node, save
 
-CLASSES, SAMPLES, STEPS, PARTS, WIDTHS = 10, 48, 6, 4, (30, 40, 50, 60, 10)
+# Layers of one size, so that each stage has one.
+CLASSES, SAMPLES, STEPS, PARTS, WIDTHS = 64, 48, 6, 4, (64, 64, 64, 64, 64)
 
 
 def make_model(folder):
