@@ -8,6 +8,10 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from turns import SPINNING  # noqa: E402
+
 SECONDS = float(os.environ.get("FREESTONE_ZOO_SECONDS", 6))
 BUILD = pathlib.Path(os.environ.get("FREESTONE_BUILD", HERE.parents[1] / "build"))
 # Larger ones lie in memory, whatever the caches.
