@@ -42,7 +42,6 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       if (auto body = symbols.lookup<func::FuncOp>(loop.getBody()))
         body.walk([&](tile::CallOp call) { inLoops.insert(call.getCalleeAttr().getAttr()); });
     });
-    mayBeNarrow = narrowPanels && tile::payNarrowPanels(getOperation(), *device);
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
       FailureOr<Attribute> tiling = choose(program, *device);
       if (failed(tiling))
@@ -52,6 +51,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
         return signalPassFailure();
       program.setPlanAttr(*plan);
     }
+    if (!tile::payNarrowPanels(getOperation(), *device))
+      tile::widenPanels(getOperation());
+    tile::count(getOperation(), "narrow_panels", tile::countNarrowPanels(getOperation()));
   }
 
   FailureOr<Attribute> choose(tile::ProgramOp program, const DeviceDescription &device) {
@@ -144,13 +146,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("convolutions");
       if (construct)
         count("constructed");
-      tile::ConvolutionTilingAttr tiling =
-          tile::tileConvolution(*convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-                                /*isStage=*/runsOfStage != nullptr, construct, skipTaps, picturesTogether, mayBeNarrow);
+      tile::ConvolutionTilingAttr tiling = tile::tileConvolution(
+          *convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
+          /*isStage=*/runsOfStage != nullptr, construct, skipTaps, picturesTogether, narrowPanels);
       if (tiling.getSkipTaps())
         count("skipped_taps");
-      if (tiling.getKernel().getLastVectors() > 0)
-        count("narrow_panels");
       if (tiling.getPictures() > 1)
         count("pictures_together");
       return tiling;
@@ -228,7 +228,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("constructed");
     Attribute tiling = tile::tileContraction(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
                                              {keepPacked, pairProducts, streamColumns, strips, bringResults,
-                                              mayBeNarrow, alternate && inLoops.contains(program.getSymNameAttr()),
+                                              narrowPanels, alternate && inLoops.contains(program.getSymNameAttr()),
                                               innerProducts && !runsOfStage && form->slices == 1, construct,
                                               variants && !runsOfStage});
     SmallVector<Attribute> tilings = {tiling};
@@ -246,12 +246,6 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     };
     if (llvm::any_of(tilings, brings))
       count("results_brought");
-    auto isNarrow = [](Attribute each) {
-      std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);
-      return contraction && contraction->kernel.getLastVectors() > 0;
-    };
-    if (llvm::any_of(tilings, isNarrow))
-      count("narrow_panels");
     auto anyHas = [&](int64_t tile::ContractionTree::*number) {
       return llvm::any_of(tilings, [&](Attribute each) {
         std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);
@@ -273,8 +267,6 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
 
   /// The programs that loops call.
   llvm::SmallDenseSet<StringAttr> inLoops;
-  /// Whether last panels may have fewer vectors.
-  bool mayBeNarrow = false;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "compiler/plan/ConvolutionForm.h"
 #include "compiler/tile/TileContraction.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -29,4 +30,22 @@ bool tile::payNarrowPanels(ModuleOp module, const DeviceDescription &device) {
     }
   }
   return saved > all / 100;
+}
+
+void tile::widenPanels(ModuleOp module) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([](MicroKernelAttr kernel) {
+    return MicroKernelAttr::get(kernel.getContext(), kernel.getRows(), kernel.getVectors(), kernel.getLanes(),
+                                kernel.getUnroll(), /*last_vectors=*/0);
+  });
+  for (auto program : module.getOps<ProgramOp>())
+    program.setPlanAttr(cast<PlanAttr>(replacer.replace(Attribute(*program.getPlan()))));
+}
+
+int64_t tile::countNarrowPanels(ModuleOp module) {
+  return llvm::count_if(module.getOps<ProgramOp>(), [](ProgramOp program) {
+    bool isNarrow = false;
+    (*program.getPlan()).walk([&](MicroKernelAttr kernel) { isNarrow |= kernel.getLastVectors() > 0; });
+    return isNarrow;
+  });
 }

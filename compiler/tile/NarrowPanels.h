@@ -10,6 +10,12 @@ namespace freestone::tile {
 /// typical run. For less, micro-kernels of a further width take too long to compile.
 bool payNarrowPanels(mlir::ModuleOp module, const DeviceDescription &device);
 
+/// Computes last panels in all vectors. Nothing else of the plans changes, so that results keep their bits.
+void widenPanels(mlir::ModuleOp module);
+
+/// The programs whose last panels have fewer vectors.
+int64_t countNarrowPanels(mlir::ModuleOp module);
+
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_TILE_NARROWPANELS_H

@@ -132,7 +132,8 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetc
     for (int64_t number = 0; number < vectors; ++number)
       addresses.push_back(element(element(arguments[3], offset), static_cast<int32_t>(number * lanes)));
   }
-  int64_t ofStep = vectors * rows, sets = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, ofStep));
+  // Blocks of fewer vectors sum in the same order, so that bits don't depend on which of them a module has.
+  int64_t ofStep = vectors * rows, sets = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, shape.getVectors() * rows));
   int64_t sums = sets * ofStep, stepsOfTurn = std::max(unroll, sets);
   SmallVector<Value> state(sums, zeros);
   llvm::append_range(state, arguments.drop_front(9));

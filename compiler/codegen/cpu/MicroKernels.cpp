@@ -93,7 +93,7 @@ void KernelEmitter::emitDriver() {
         if (isLast)
           key = select(isLast, add(height, word(lastKey)), key);
         Value alongRows = isNarrow;
-        if (isNarrow && isLast) {
+        if (isNarrow) {
           // What columns save in each step of k repays that their sums are stored one by one.
           Value saved = multiply(depth, arith::SubIOp::create(builder, location, height, columns));
           Value stored = multiply(multiply(height, columns), word(stepsOfStore));
