@@ -56,6 +56,7 @@ struct Switches {
   bool streamRows = true;
   bool strips = true;
   bool bringResults = true;
+  bool bringTiles = true;
   bool narrowPanels = true;
   bool alternate = true;
   bool innerProducts = true;
@@ -97,7 +98,7 @@ struct Switches {
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.picturesTogether = switches.windows = switches.shareRows =
           switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
-          switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.narrowPanels = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
+          switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.bringTiles = switches.narrowPanels = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
           switches.prefetchRows = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
@@ -208,6 +209,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "contractions of few steps of k compute a strip of rows for several panels at a time, and write wide pieces of few rows"},
     {"bring-results", &Switches::bringResults, "results_brought",
      "rows of results that leave L2 are prefetched while contractions compute them"},
+    {"bring-tiles", &Switches::bringTiles, "tiles_brought",
+     "windows and gradients of weights prefetch the next tile's elements that are in no near cache while they compute one"},
     {"narrow-panels", &Switches::narrowPanels, "narrow_panels",
      "the last panel of columns or channels is computed in as many vectors as these fit, rather than whole"},
     {"alternate", &Switches::alternate, "alternating",

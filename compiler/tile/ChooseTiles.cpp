@@ -161,13 +161,16 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       gradient = tile::WeightGradientForm::get(form->compute);
     tile::WeightGradientTilingAttr ofGradient;
     if (gradient)
-      ofGradient = tile::tileWeightGradient(*gradient, tile::TypicalRuns(program), device, {transform, channelsApart});
+      ofGradient = tile::tileWeightGradient(*gradient, tile::TypicalRuns(program), device,
+                                            {transform, channelsApart, bringTiles});
     if (ofGradient) {
       count("weight_gradients");
       if (ofGradient.getOutputs())
         count("transformed");
       if (ofGradient.getApart())
         count("channels_apart");
+      if (ofGradient.getBringBeyond() > 0)
+        count("tiles_brought");
       return ofGradient;
     }
     std::optional<tile::WindowForm> window;
@@ -191,11 +194,14 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
         count("constructed");
       tile::TypicalRuns runs = runsOfStage ? *runsOfStage : tile::TypicalRuns(program);
       tile::WindowTilingAttr tiling = tile::tileWindow(*window, tile::getWindowProblems(*window, device, runs), device,
-                                                       shareRows, construct, channelVectors);
+                                                       shareRows, construct, channelVectors,
+                                                       /*brings=*/bringTiles && !runsOfStage);
       if (tiling.getUnroll() > 1)
         count("shared_rows");
       if (tiling.getChannelVectors())
         count("channel_vectors");
+      if (tiling.getBringBeyond() > 0)
+        count("tiles_brought");
       return tiling;
     }
     if (!form)

@@ -164,7 +164,7 @@ private:
     double ofBlock = all / double(blocks.columnBlocks) + others;
     transfers.fetch((positions - 1) * all, ofBlock);
     transfers.fetch(all, all);
-    double part = std::max(0.0, 1 - blocksOfPanel / prefetchingBlocks);
+    double part = getUnforeseenPart(blocksOfPanel, problem.getWidth() * problem.bytes);
     unforeseen.fetch(part * (positions - 1) * all, ofBlock);
     unforeseen.fetch(part * all, all);
   }

@@ -145,7 +145,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double allColumns = double(problem.outer) * double(rowBlocks * groups) * ofColumns;
   Transfers unforeseen{rates};
   if (problem.isPacked || keepsColumns)
-    unforeseen.fetch(std::max(0.0, 1 - blocks / prefetchingBlocks) * allColumns, ofColumns);
+    unforeseen.fetch(getUnforeseenPart(blocks, width * bytes) * allColumns, ofColumns);
   if (readsInPlace || keepsColumns)
     transfers.fetch(allColumns, ofColumns);
   else

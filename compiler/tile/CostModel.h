@@ -19,6 +19,8 @@ struct DeviceRates {
   int64_t units;
 
   static DeviceRates get(const DeviceDescription &device);
+  /// What a core's part of L3 may still hold when it is read: rows that the processor fetches ahead in time.
+  int64_t getNearBytes() const { return std::min(l3Bytes, 16 * l2Bytes); }
 };
 
 /// Numbers of workers that a run on a device with so many units may have, which is not known before: powers of two.

@@ -21,9 +21,12 @@ inline constexpr double beginOfPiece = 10;
 inline constexpr double callOfBlock = 7, callOfPanel = 6, callOfRun = 25, callOfProgram = 400;
 /// The parts of transfers from L2, and from beyond, that computing does not hide; and those that packing does not.
 inline constexpr double exposedL2 = 0.25, exposedFar = 0.2, exposedPacked = 0.55;
-/// Blocks of the micro-kernel that together prefetch all of the next panel; the part of transfers from beyond L2 that
-/// shows where fewer do.
-inline constexpr double prefetchingBlocks = 4, exposedUnforeseen = 0.35;
+/// The part of transfers from beyond L2 that shows where too few blocks prefetch the next panel.
+inline constexpr double exposedUnforeseen = 0.35;
+/// The part of a panel that so many blocks of the micro-kernel leave: each prefetches one line of every row.
+inline double getUnforeseenPart(double blocks, int64_t rowBytes) {
+  return std::max(0.0, 1 - blocks / double(llvm::divideCeil(rowBytes, lineBytes)));
+}
 /// Vectors of sums that are read, added to and written at the end of a block, when nothing else is computed.
 inline constexpr double addedVector = 1, storedVector = 0.5;
 

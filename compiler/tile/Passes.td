@@ -459,6 +459,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Compute strips of rows of several panels at a time where contractions have few steps of k">,
                  Option<"bringResults", "bring-results", "bool", "true",
                         "Prefetch rows of results that leave L2 while contractions compute them">,
+                 Option<"bringTiles", "bring-tiles", "bool", "true",
+                        "Prefetch the next tile of windows and of weight gradients while one is computed">,
                  Option<"narrowPanels", "narrow-panels", "bool", "true",
                         "Compute the last panel of columns in as many vectors as they fit">,
                  Option<"alternate", "alternate", "bool", "true",

@@ -112,5 +112,6 @@ WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, cons
   if (chosen.outputs || apart)
     leastTiles = std::clamp<int64_t>(device.units, 1, 16);
   return WeightGradientTilingAttr::get(context, kernel, places, plane, sums, leastTiles, chosen.outputs,
-                                       chosen.channels, transformed, apart);
+                                       chosen.channels, transformed, apart,
+                                       switches.bring ? device.getL2Bytes() / bytes : 0);
 }

@@ -7,9 +7,9 @@
 
 namespace freestone::tile {
 
-/// Whether sums may be transformed (see WinogradTransforms), and channels copied apart.
+/// Whether sums may be transformed (see WinogradTransforms), channels copied apart, and what is packed next prefetched.
 struct GradientSwitches {
-  bool transform, apart;
+  bool transform, apart, bring;
 };
 
 /// The tiling of a convolution's weight gradient, with sums transformed where that takes least time in typical runs.

@@ -144,12 +144,14 @@ static int64_t getChannelVectors(WindowForm &form, WindowProblem problem, const 
 }
 
 WindowTilingAttr tile::tileWindow(WindowForm &form, ArrayRef<WindowProblem> problems, const DeviceDescription &device,
-                                  bool shareRows, bool construct, bool alongChannels) {
+                                  bool shareRows, bool construct, bool alongChannels, bool brings) {
   shareRows &= form.getNumTaps().isConstant();
   WindowShares shares = construct ? constructWindow(problems, device, shareRows).front()
                                   : getPlainWindow(problems.front(), device, shareRows);
   if (alongChannels)
     shares.channelVectors = getChannelVectors(form, problems.front(), shares, device);
+  int64_t near = DeviceRates::get(device).getNearBytes() * 8 / form.elementType.getIntOrFloatBitWidth();
   return WindowTilingAttr::get(form.compute.getContext(), shares.channels, shares.rows, shares.vectors, shares.lanes,
-                               shares.pixels, shares.copy, shares.unroll, shares.channelVectors);
+                               shares.pixels, shares.copy, shares.unroll, shares.channelVectors,
+                               brings && form.rowLoop ? near : 0);
 }

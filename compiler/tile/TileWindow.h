@@ -22,9 +22,10 @@ WindowProblem getWindowProblem(WindowForm &form, const DeviceDescription &device
 llvm::SmallVector<WindowShares> constructWindow(llvm::ArrayRef<WindowProblem> problems, const DeviceDescription &device,
                                                 bool shareRows);
 
-/// The tiling of windows: constructed, or by the capacities of the device alone.
+/// The tiling of windows: constructed, or by the capacities of the device alone. Where it `brings`, what the next tile
+/// reads and writes is prefetched.
 WindowTilingAttr tileWindow(WindowForm &form, llvm::ArrayRef<WindowProblem> problems, const DeviceDescription &device,
-                            bool shareRows, bool construct, bool alongChannels);
+                            bool shareRows, bool construct, bool alongChannels, bool brings);
 
 } // namespace freestone::tile
 

@@ -5,10 +5,8 @@ f64 and i32. Sizes lie around the blocks of micro-kernels, few rows and a single
 one with caches so small that groups of panels stay packed rather than all, and for AVX2, on one to three workers.
 """
 
-import json
 import pathlib
 import random
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -16,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import freestone_runtime
 import numpy as np
 import onnx
+import small_caches
 from onnx import TensorProto, helper
 from targets import distinct
 
@@ -79,22 +78,11 @@ class Form:
         return feeds, np.maximum(result + feeds["d"], 0) if self.epilogue else result
 
 
-def describe_small(folder):
-    """This machine with caches of which few panels fill a share."""
-    text = subprocess.check_output([freestone_runtime.freestone(), "machine", "--json"], text=True)
-    device = json.loads(text)
-    for level, size in zip(device["memory_levels"], (4 << 10, 16 << 10, 64 << 10)):
-        level["bytes"] = size
-    path = folder / "small.json"
-    path.write_text(json.dumps(device))
-    return path
-
-
 def check(form, folder, rounds, choice):
     model = folder / "product.onnx"
     onnx.save(form.model(), model)
     bound = [f"--bind={name}={size}" for name, size in form.bound.items()]
-    targets = {target: [f"--target={target}"] for target in distinct("host", "x86-64-v3")} | {"small": ["--device", describe_small(folder)]}
+    targets = {target: [f"--target={target}"] for target in distinct("host", "x86-64-v3")} | {"small": ["--device", small_caches.describe(folder, 4 << 10, 16 << 10, 64 << 10)]}
     artifacts = {}
     for target, options in targets.items():
         artifacts[target] = folder / f"product.{target}.stone"

@@ -5,16 +5,16 @@
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 transform=false keep-packed=false variants=false" | FileCheck %s --check-prefix=AGAIN
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 transform=false construct=false" | FileCheck %s --check-prefix=PLAIN
 
-// CHECK: module attributes {tile.counters = {channels_apart = 1 : i64, constructed = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, weight_gradients = 3 : i64}}
+// CHECK: module attributes {tile.counters = {channels_apart = 1 : i64, constructed = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, tiles_brought = 3 : i64, weight_gradients = 3 : i64}}
 // OFF: module attributes {tile.counters = {constructed = 3 : i64, contractions = 3 : i64, kept_packed = 3 : i64, results_brought = 3 : i64, side_by_side = 1 : i64, strips = 2 : i64}}
-// PLAIN: module attributes {tile.counters = {channels_apart = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, weight_gradients = 3 : i64}}
-// AGAIN: module attributes {tile.counters = {channels_apart = 1 : i64, constructed = 1 : i64, contractions = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, weight_gradients = 3 : i64}}
+// PLAIN: module attributes {tile.counters = {channels_apart = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, tiles_brought = 3 : i64, weight_gradients = 3 : i64}}
+// AGAIN: module attributes {tile.counters = {channels_apart = 1 : i64, constructed = 1 : i64, contractions = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, tiles_brought = 3 : i64, weight_gradients = 3 : i64}}
 
 // A weight gradient: input channels, output channels, taps; summed over images and positions. A tile has several panels
 // of output channels where that leaves four tiles.
 // CHECK-LABEL: tile.program @weight_gradient
 // CHECK-SAME: #tile.weight_gradient<
-// CHECK-SAME: least_tiles = 4>,
+// CHECK-SAME: least_tiles = 4, bring_beyond = 131072>,
 // CHECK-SAME: tiles = (s1 ceildiv 32) ceildiv {{.*}}, scratch
 // SQUARES: module attributes {tile.counters = {{.*}}transformed = 1 : i64, weight_gradients = 3 : i64}}
 // SQUARES-LABEL: tile.program @weight_gradient
@@ -59,7 +59,7 @@ tile.program @groups symbols [s0, s1, s2](%x: !graph.tensor<[s2, 5, s0, 40, 40],
 
 // A single tap: channels are copied apart, rather than innermost.
 // CHECK-LABEL: tile.program @pointwise
-// CHECK-SAME: #tile.weight_gradient<{{.*}}apart = true>
+// CHECK-SAME: #tile.weight_gradient<{{.*}}apart = true, {{.*}}>
 // TOGETHER-LABEL: tile.program @pointwise
 // TOGETHER-NOT: apart
 // TOGETHER: tile.compute

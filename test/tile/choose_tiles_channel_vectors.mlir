@@ -7,9 +7,9 @@
 
 // Depthwise: of sizes that a run brings, narrow pictures have vectors along the channels.
 // CHECK-LABEL: tile.program @depthwise
-// CHECK-SAME:    #tile.window<{{.*}}lanes = 16, {{.*}}unroll = 25, channel_vectors = {{[0-9]+}}>
+// CHECK-SAME:    #tile.window<{{.*}}lanes = 16, {{.*}}unroll = 25, channel_vectors = {{[0-9]+}}, bring_beyond = {{[0-9]+}}>
 // AVX2-LABEL:  tile.program @depthwise
-// AVX2-SAME:     #tile.window<{{.*}}lanes = 8, {{.*}}unroll = 25, channel_vectors = {{[0-9]+}}>
+// AVX2-SAME:     #tile.window<{{.*}}lanes = 8, {{.*}}unroll = 25, channel_vectors = {{[0-9]+}}, bring_beyond = {{[0-9]+}}>
 tile.program @depthwise symbols [n, h, w](%x: !graph.tensor<[n, 96, h, w], f32>, %k: !graph.tensor<[96, 5, 5], f32>)
     -> (!graph.tensor<[n, 96, h, w], f32>) {
   %0 = tile.compute [n, 96, h, w, 5, 5] [parallel, parallel, parallel, parallel, reduction, reduction]
@@ -25,7 +25,7 @@ tile.program @depthwise symbols [n, h, w](%x: !graph.tensor<[n, 96, h, w], f32>,
 
 // Groups of sixteen channels out, which see the same windows, fill a vector.
 // CHECK-LABEL: tile.program @groups
-// CHECK-SAME:    channel_vectors = {{[0-9]+}}>
+// CHECK-SAME:    channel_vectors = {{[0-9]+}}, bring_beyond = {{[0-9]+}}>
 tile.program @groups symbols [n, h, w](%x: !graph.tensor<[n, 10, 16, h, w], f32>, %k: !graph.tensor<[10, 16, 16, 3, 3], f32>)
     -> (!graph.tensor<[n, 10, 16, h, w], f32>) {
   %0 = tile.compute [n, 10, 16, h, w, 16, 3, 3] [parallel, parallel, parallel, parallel, parallel, reduction, reduction, reduction]
@@ -41,7 +41,7 @@ tile.program @groups symbols [n, h, w](%x: !graph.tensor<[n, 10, 16, h, w], f32>
 
 // A known size that is narrow: only its code is emitted. A wide one has vectors of pixels.
 // CHECK-LABEL: tile.program @narrow
-// CHECK-SAME:    channel_vectors = 81>
+// CHECK-SAME:    channel_vectors = 81, bring_beyond = {{[0-9]+}}>
 tile.program @narrow symbols [n](%x: !graph.tensor<[n, 96, 7, 7], f32>) -> (!graph.tensor<[n, 96, 7, 7], f32>) {
   %0 = tile.compute [n, 96, 7, 7, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction]
       ins(%x : affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2 + d4 - 1, d3 + d5 - 1)>)
@@ -69,7 +69,7 @@ tile.program @wide symbols [n](%x: !graph.tensor<[n, 96, 56, 56], f32>) -> (!gra
 // Taps may precede each other, as those of gradients do, and results lie channel by channel: lanes still have channels,
 // and tiles go along these first.
 // CHECK-LABEL: tile.program @mirrored
-// CHECK-SAME:    channel_vectors = {{[0-9]+}}>
+// CHECK-SAME:    channel_vectors = {{[0-9]+}}, bring_beyond = {{[0-9]+}}>
 // CHECK-SAME:    reads = [unit, unit], writes = [unit]
 tile.program @mirrored symbols [n, h, w](%x: !graph.tensor<[n, 96, h, w], f32>, %k: !graph.tensor<[96, 3, 3], f32>)
     -> (!graph.tensor<[96, n, h, w], f32>) {

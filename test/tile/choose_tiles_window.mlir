@@ -4,7 +4,7 @@
 
 // OFF-NOT: window
 // OFF:     tile.program @apart
-// CHECK:   module attributes {tile.counters = {channel_vectors = 3 : i64, constructed = 3 : i64, shared_rows = 1 : i64, side_by_side = 1 : i64, windows = 3 : i64}}
+// CHECK:   module attributes {tile.counters = {channel_vectors = 3 : i64, constructed = 3 : i64, shared_rows = 1 : i64, side_by_side = 1 : i64, tiles_brought = 2 : i64, windows = 3 : i64}}
 
 // APART-NOT: shared_rows
 // APART-NOT: unroll
@@ -13,7 +13,7 @@
 // Depthwise: blocks of one output channel and up to eight vectors, whose rows share what they load for all taps. Of
 // sizes that only a run brings, three rows of two vectors suit small and large pictures.
 // CHECK-LABEL: tile.program @depthwise
-// CHECK-SAME:  #tile.window<channels = 1, rows = 3, vectors = 2, lanes = 8, pixels = 512, copy = {{[0-9]+}}, unroll = 9, channel_vectors = {{[0-9]+}}>
+// CHECK-SAME:  #tile.window<channels = 1, rows = 3, vectors = 2, lanes = 8, pixels = 512, copy = {{[0-9]+}}, unroll = 9, channel_vectors = {{[0-9]+}}, {{.*}}>
 tile.program @depthwise symbols [n, c, h, w](%x: !graph.tensor<[n, c, h, w], f32>, %k: !graph.tensor<[c, 1, 3, 3], f32>)
     -> (!graph.tensor<[n, c, 1, h, w], f32>) {
   %0 = tile.compute [n, c, 1, h, w, 1, 3, 3] [parallel, parallel, parallel, parallel, parallel, reduction, reduction, reduction]

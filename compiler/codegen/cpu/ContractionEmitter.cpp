@@ -363,9 +363,8 @@ void ContractionEmitter::bringEpilogue(const Panel &columns) {
     SmallVector<LanePoints, 1> at = getEpiloguePoints(column, columns.piece.firstRow, width, Value());
     Value first = emission.multiply(slice, emission.getConstant(ofPanel));
     Value last = emission.minimum(columns.piece.rowCount, emission.add(first, emission.getConstant(ofPanel)));
-    Value ofPiece = emission.add(rows.first, columns.piece.firstRow);
     emission.forRange(first, last, 1, [&](Value row) {
-      bringEpilogueRow(emission, form.compute, at, Position{points.m, emission.add(ofPiece, row)});
+      bringEpilogueRow(emission, form.compute, at, {points.m, row});
     });
   });
 }
@@ -383,8 +382,7 @@ void ContractionEmitter::evaluate(tile::BlocksAttr rows) {
     Value lastRow = emission.subtract(piece->rowCount, emission.getConstant(1));
     emission.forRange(emission.getConstant(0), piece->rowCount, 1, [&](Value row) {
       evaluated.row = row;
-      Value ahead = emission.minimum(emission.add(row, emission.getConstant(tiles.prefetchRows)), lastRow);
-      evaluated.ahead = emission.add(this->rows.first, emission.add(piece->firstRow, ahead));
+      evaluated.ahead = emission.minimum(emission.getConstant(tiles.prefetchRows), emission.subtract(lastRow, row));
       walk(rows.getBody().getValue());
     });
   };
@@ -437,7 +435,7 @@ void ContractionEmitter::emitEvaluate(tile::EvaluateAttr) {
     values.push_back(convertWidth(builder, location, correctSums(value, column), resultType));
     from = emission.add(from, emission.multiply(rowStep, emission.getConstant(width)));
   }
-  emitEpilogue(emission, form.compute, values, at, Position{points.m, evaluated.ahead});
+  emitEpilogue(emission, form.compute, values, at, Ahead{points.m, evaluated.ahead});
 }
 
 void freestone::codegen::emitContraction(tile::ProgramOp program, Emission &emission) {

@@ -274,8 +274,7 @@ void BlocksEmitter::emitInPlace(tile::ContractionForm &oriented, const tile::Tre
     Value c = emission.getPointer(scope.getMemory(sums), scope.getPlace(sums, column, first));
     func::CallOp::create(builder, location, declare(kind),
                          ValueRange{toWord(count), toWord(height), toWord(constant(width)), toWord(depth), a,
-                                    emission.getPointer(offsets, zero), b, c, toWord(accumulates), b,
-                                    toWord(constant(prefetchingBlocks))});
+                                    emission.getPointer(offsets, zero), b, c, toWord(accumulates), b, toWord(zero)});
   };
   if (form.readsAcross(oriented, factors))
     return emitRows(KernelKind::across, offsetsAcross, zero, rows.count, scope.getPlace(factors, zero, zero));

@@ -111,8 +111,8 @@ void ConvolutionEmitter::storeWholeSquare(ArrayRef<Value> values, const SquarePl
   Value last = emission.subtract(emission.add(columns.first, columns.count), emission.getConstant(1));
   for (auto [lane, value] : llvm::enumerate(values)) {
     Value channel = emission.add(place.channel, emission.getConstant(lane));
-    Value next = emission.add(channel, emission.getConstant(ahead));
-    storePixels(value, {channel, place.row, place.pixel}, Value(), emission.minimum(next, last));
+    Value channels = emission.minimum(emission.getConstant(ahead), emission.subtract(last, channel));
+    storePixels(value, {channel, place.row, place.pixel}, Value(), channels);
   }
 }
 
@@ -129,14 +129,14 @@ void ConvolutionEmitter::storePartOfSquare(ArrayRef<Value> values, const SquareP
   });
 }
 
-/// Computes what follows on a vector of pixels; operands of the channel `ahead` are prefetched.
+/// Computes what follows on a vector of pixels; operands so many channels `ahead` are prefetched.
 void ConvolutionEmitter::storePixels(Value value, const SquarePlace &place, Value mask, Value ahead) {
   tile::ComputeOp last = form.pooling ? form.pooling->compute : contraction.compute;
   Type resultType = tile::getScalarType(last.getResultType(0).getElementType());
   LanePoints at{loops, getPositions(place.channel, place.row, place.pixel, emission.getConstant(0)), pixelSymbol,
                 static_cast<unsigned>(lanes), mask};
-  std::optional<Position> next;
+  std::optional<Ahead> next;
   if (ahead)
-    next = Position{columnSymbol, ahead};
+    next = Ahead{columnSymbol, ahead};
   emitEpilogue(emission, last, convertWidth(builder, location, value, resultType), at, next);
 }

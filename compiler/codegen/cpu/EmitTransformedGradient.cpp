@@ -75,7 +75,8 @@ void WeightGradientEmitter::multiplySquares(const Part &part) {
                          ValueRange{toWord(channels), toWord(height), toWord(emission.getConstant(width)),
                                     toWord(depth), ofValue(transformedPicture, parts.pictureStride),
                                     emission.getPointer(offsets, zero), gradient, emission.getPointer(sums, sum),
-                                    part.accumulates, gradient, toWord(emission.getConstant(prefetchingBlocks))});
+                                    part.accumulates, gradient,
+                                    toWord(emission.getConstant(getPanelLines(form.elementType, kernelShape)))});
   });
 }
 

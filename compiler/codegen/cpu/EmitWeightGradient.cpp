@@ -6,6 +6,7 @@
 #include "compiler/codegen/cpu/TransformKernels.h"
 #include "compiler/codegen/cpu/WeightGradientEmitter.h"
 #include "compiler/plan/IndexMaps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -48,6 +49,11 @@ void WeightGradientEmitter::emit() {
   ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
   areApart = find<tile::PackedAttr>(tree).getApart();
   kernel = declareKernel(module, getGradientKernel(areApart), form.elementType, kernelShape);
+  if (int64_t beyond = tiles.tiling.getBringBeyond()) {
+    Expr elements = tile::getStorageElements(form.compute.getInputType(form.picture)) +
+                    tile::getStorageElements(form.compute.getInputType(form.gradient));
+    bringsNext = compare(arith::CmpIPredicate::sgt, emission.getSize(elements), emission.getConstant(beyond));
+  }
   // The same sizes as in the plan's `scratch`.
   planes = emission.takeScratch(form.elementType, tiles.planes);
   offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
@@ -131,13 +137,35 @@ void WeightGradientEmitter::emitBlocks(tile::BlocksAttr blocks) {
 WeightGradientEmitter::Part WeightGradientEmitter::getPart() {
   const AxisRange &images = axes.ranges[WeightGradientAxis::images], &rows = axes.ranges[WeightGradientAxis::rows];
   Value number = emission.minimum(emission.getConstant(1), emission.add(images.block, rows.block));
-  return {images.first, images.count, rows.first, rows.count, toWord(number)};
+  Part part = {images.first, images.count, rows.first, rows.count, toWord(number), images.first, rows.first};
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  auto isLast = [&](const AxisRange &range, Expr blocks) {
+    return compare(arith::CmpIPredicate::eq, emission.add(range.block, one), emission.getSize(blocks));
+  };
+  Value endsImages = isLast(images, tiles.imageBlocks), endsRows = isLast(rows, tiles.rowBlocks);
+  Value nextImage = select(endsImages, images.first, emission.add(images.first, images.count));
+  part.nextImage = select(endsRows, nextImage, images.first);
+  Value nextRow = select(endsRows, zero, emission.add(rows.first, rows.count));
+  part.nextRow = select(conjoin(endsImages, endsRows), rows.first, nextRow);
+  return part;
+}
+
+/// Elements of an input from what a part reads to what the next one does, if that is prefetched.
+Value WeightGradientEmitter::getAhead(unsigned input) {
+  Value distance = emission.subtract(getLinear(input, part.nextImage, part.nextRow),
+                                     getLinear(input, part.firstImage, part.firstRow));
+  return select(bringsNext, distance, emission.getConstant(0));
 }
 
 /// Of the output gradient, a panel is packed.
 void WeightGradientEmitter::emitPacked(tile::PackedAttr node, unsigned) {
-  if (node.getInput() == form.picture)
-    copyPart(part = getPart());
+  bool isPicture = node.getInput() == form.picture;
+  if (isPicture)
+    part = getPart();
+  if (bringsNext && !areApart)
+    ahead = getAhead(node.getInput());
+  if (isPicture)
+    copyPart(part);
   else if (tiles.transformed)
     transformGradient(part);
   else
@@ -220,6 +248,10 @@ SmallVector<Value> WeightGradientEmitter::loadSquare(unsigned input, Value from,
     Value number = emission.minimum(emission.getConstant(lane), last);
     Value at = emission.add(from, emission.multiply(number, stride));
     Value values = vector::MaskedLoadOp::create(builder, location, storedType, memory, at, mask, nothing);
+    // Where channels are apart, the micro-kernel does.
+    if (ahead)
+      LLVM::Prefetch::create(builder, location, emission.getPointer(memory, emission.add(at, ahead)), /*rw=*/0,
+                             /*hint=*/2, /*cache=*/1);
     square.push_back(convertWidth(builder, location, values, form.elementType));
   }
   return square;
@@ -272,6 +304,28 @@ void WeightGradientEmitter::packRun(Value source, Value target, Value length, Va
   });
 }
 
+/// Of the next part, what is prefetched while a panel is multiplied: the panel's columns of the output gradient, and a
+/// share of the picture's channels. The address, the bytes from row to row, and the groups of rows.
+SmallVector<Value, 3> WeightGradientEmitter::getGroups(unsigned input) {
+  bool isPicture = input == form.picture;
+  unsigned loop = isPicture ? *form.channel : form.column;
+  Value zero = emission.getConstant(0), group = emission.getConstant(getGroupAhead(form.elementType));
+  Value stride = emission.getSize(tile::getStrides(form.compute, input)->strides[loop]);
+  Value groups = emission.ceilDivide(isPicture ? channels : columns, group), first = zero;
+  if (isPicture) {
+    Value number = emission.subtract(axes.ranges[WeightGradientAxis::panels].first, firstPanel);
+    Value share = emission.ceilDivide(groups, panels);
+    first = emission.multiply(number, share);
+    groups = emission.maximum(zero, emission.minimum(share, emission.subtract(groups, first)));
+  }
+  groups = bringsNext ? select(bringsNext, groups, zero) : zero;
+  Value at = emission.add(getLinear(input, part.nextImage, part.nextRow),
+                          emission.multiply(emission.multiply(first, group), stride));
+  int64_t bytes = tile::getStorageType(form.compute.getInputType(input).getElementType()).getIntOrFloatBitWidth() / 8;
+  return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]), at),
+          toWord(emission.multiply(stride, emission.getConstant(bytes))), toWord(groups)};
+}
+
 void WeightGradientEmitter::multiplyTaps(const Part &part) {
   Value zero = emission.getConstant(0);
   Value sumRows = emission.multiply(emission.getSize(form.getPixelTaps()), channels);
@@ -281,13 +335,23 @@ void WeightGradientEmitter::multiplyTaps(const Part &part) {
                                     emission.getConstant(form.row ? form.row->dilation : 1));
   Value sumStep = emission.getSize(tiles.sumStep);
   emission.forRange(zero, emission.getSize(form.getRowTaps()), 1, [&](Value tap) {
-    func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(sumRows), toWord(height), toWord(emission.getConstant(width)), toWord(depth),
+    SmallVector<Value> arguments = {toWord(sumRows),
+                                    toWord(height),
+                                    toWord(emission.getConstant(width)),
+                                    toWord(depth),
                                     emission.getPointer(planes, emission.multiply(tap, tapStep)),
-                                    emission.getPointer(offsets, zero), emission.getPointer(panel, zero),
+                                    emission.getPointer(offsets, zero),
+                                    emission.getPointer(panel, zero),
                                     emission.getPointer(sums, emission.add(firstSum, emission.multiply(tap, sumStep))),
-                                    part.accumulates, emission.getPointer(panel, zero),
-                                    toWord(emission.getConstant(prefetchingBlocks))});
+                                    part.accumulates};
+    if (areApart) {
+      llvm::append_range(arguments, getGroups(form.picture));
+      llvm::append_range(arguments, getGroups(form.gradient));
+    } else {
+      arguments.push_back(emission.getPointer(panel, zero));
+      arguments.push_back(toWord(emission.getConstant(getPanelLines(form.elementType, kernelShape))));
+    }
+    func::CallOp::create(builder, location, kernel, arguments);
   });
 }
 

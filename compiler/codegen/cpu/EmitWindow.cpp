@@ -1,9 +1,7 @@
 #include "compiler/codegen/cpu/EmitWindow.h"
 
 #include "compiler/codegen/cpu/CopyPicture.h"
-#include "compiler/codegen/cpu/Epilogue.h"
-#include "compiler/codegen/cpu/Pack.h"
-#include "compiler/codegen/cpu/TreeWalker.h"
+#include "compiler/codegen/cpu/WindowEmitter.h"
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/FormTrees.h"
 #include "compiler/plan/IndexMaps.h"
@@ -18,72 +16,6 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 using tile::WindowAxis;
-
-namespace {
-
-/// The taps of one column of a window: their distance from the first tap in every dimension of the picture but that of
-/// rows, and, of each, its distance in rows and its place in every loop over taps.
-struct TapColumn {
-  SmallVector<int64_t> distances;
-  SmallVector<std::pair<int64_t, SmallVector<int64_t>>> taps;
-};
-
-/// The nodes of a tree of windows (`plan/FormTrees.h`): the picture is copied, and blocks of channels and rows are
-/// computed in registers.
-class WindowEmitter : TreeWalker {
-public:
-  WindowEmitter(Emission &emission, tile::WindowForm form, tile::WindowTiles tiles);
-  void emit();
-
-private:
-  void emitOffsets();
-  void beginTile() override;
-  Value getOffsetInCopy(ArrayRef<Value> taps);
-  void emitBlocks(tile::BlocksAttr blocks) override;
-  void emitPacked(tile::PackedAttr node, unsigned depth) override;
-  void emitVectors(tile::VectorsAttr node) override;
-  void emitEvaluate(tile::EvaluateAttr node) override;
-  void reduceTaps(tile::BlocksAttr taps);
-  SmallVector<Value> reduceTap(ValueRange sums);
-  SmallVector<Value> reduceUnrolled(SmallVector<Value> sums);
-  void emitResults();
-  SmallVector<TapColumn> getTapColumns();
-  Value accumulateElement(Value values, ArrayRef<Value> shared, Value sum);
-  Value loadShared(unsigned input, Value start, ArrayRef<int64_t> digits);
-  Value loadShared(unsigned input, Value start, Value tap);
-  Positions getPositions(Value channel, Value row, Value pixel);
-  LanePoints getPoints(Positions positions, Value mask) {
-    return {loops, std::move(positions), pixelSymbol, static_cast<unsigned>(lanes), mask};
-  }
-
-  tile::WindowForm form;
-  tile::ComputeOp compute;
-  tile::WindowTiles tiles;
-  int64_t lanes;
-  Type sumType;
-  /// Symbols of the loops that vary within a tile, and all loops' positions at the first tap, as expressions of them.
-  Expr channelSymbol, rowSymbol, pixelSymbol;
-  SmallVector<Expr> loops;
-  Positions outer;
-  Value copy, offsets, sums;
-  AxisRanges ranges;
-  /// Ranges of the current tile.
-  AxisRange rows, pixels;
-  /// The current block: so many channels and rows at most, the first of its rows and pixels in the tile, its vectors of
-  /// pixels and the mask of a last one; where each channel's other operands and each row of the picture begin; the tap,
-  /// null if all are written out.
-  struct {
-    int64_t channels, rows;
-    Value row, pixel;
-    unsigned vectors;
-    Value mask;
-    SmallVector<SmallVector<Value>> starts;
-    SmallVector<Value> pictureRows;
-    Value tap;
-  } block;
-};
-
-} // namespace
 
 WindowEmitter::WindowEmitter(Emission &emission, tile::WindowForm window, tile::WindowTiles geometry)
     : TreeWalker(emission, ranges), form(std::move(window)), compute(form.compute), tiles(std::move(geometry)),
@@ -119,6 +51,11 @@ void WindowEmitter::emit() {
   emission.forRange(emission.getConstant(0), emission.getSize(tiles.copy), lanes,
                     [&](Value at) { vector::StoreOp::create(builder, location, nothing, copy, at); });
   axes.ranges[WindowAxis::channels] = {emission.getConstant(0), emission.getSize(form.getNumChannels())};
+  if (int64_t beyond = tiles.tiling.getBringBeyond()) {
+    Expr elements = tile::getStorageElements(compute.getInputType(form.picture)) +
+                    tile::getStorageElements(compute.getResultType(0));
+    bringsNext = compare(arith::CmpIPredicate::sgt, emission.getSize(elements), emission.getConstant(beyond));
+  }
   ArrayAttr tree = tile::getTree(form, tiles, emission.program.getComputes().size());
   walkTiles(tree, form.getExtents(form.outer), outer,
             {{tiles.rowBlocks, tiles.rowStep, form.getRows()}, {tiles.pixelBlocks, tiles.pixelStep, form.getPixels()}});
@@ -273,28 +210,6 @@ void WindowEmitter::reduceTaps(tile::BlocksAttr taps) {
     vector::StoreOp::create(builder, location, value, sums, emission.getConstant(number * lanes));
 }
 
-/// What follows on the sums of a block: channels, rows, then vectors of pixels.
-void WindowEmitter::emitResults() {
-  const AxisRange &channels = axes.ranges[WindowAxis::channels], &rows = axes.ranges[WindowAxis::rows];
-  Value zero = emission.getConstant(0);
-  auto vectorType = VectorType::get({lanes}, sumType);
-  Type resultType = tile::getScalarType(compute.getResultType(0).getElementType());
-  emission.forRange(zero, channels.count, 1, [&](Value c) {
-    emission.forRange(zero, rows.count, 1, [&](Value r) {
-      emission.forRange(zero, emission.getConstant(block.vectors), 1, [&](Value v) {
-        Value number = emission.add(emission.multiply(c, emission.getConstant(block.rows)), r);
-        number = emission.add(emission.multiply(number, emission.getConstant(block.vectors)), v);
-        Value distance = emission.getConstant(lanes);
-        Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.multiply(number, distance));
-        Positions positions = getPositions(emission.add(channels.first, c), emission.add(block.row, r),
-                                           emission.add(block.pixel, emission.multiply(v, distance)));
-        emitEpilogue(emission, compute, convertWidth(builder, location, sum, resultType),
-                     getPoints(std::move(positions), block.mask));
-      });
-    });
-  });
-}
-
 /// Loads a scalar operand shared by all pixels, at a tap by its places in the loops.
 Value WindowEmitter::loadShared(unsigned input, Value start, ArrayRef<int64_t> digits) {
   tile::LinearIndex linear = *tile::getStrides(compute, input);
@@ -348,7 +263,7 @@ Value WindowEmitter::accumulateElement(Value values, ArrayRef<Value> shared, Val
   return accumulateWindow(emission, body, compute, sum);
 }
 
-SmallVector<TapColumn> WindowEmitter::getTapColumns() {
+SmallVector<WindowEmitter::TapColumn> WindowEmitter::getTapColumns() {
   SmallVector<unsigned> loops = form.getTaps();
   SmallVector<int64_t> digits(loops.size(), 0);
   std::map<SmallVector<int64_t>, TapColumn> columns;

@@ -9,17 +9,14 @@ using namespace freestone;
 using namespace freestone::codegen;
 
 void freestone::codegen::bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef<sym::Expr> indices,
-                                     const LanePoints &points, const Position &ahead, bool writes) {
+                                     const LanePoints &points, const Ahead &ahead, bool writes) {
   sym::Expr linear = tile::getLinearIndex(cast<graph::TensorType>(tensor.getType()), indices);
   std::optional<sym::Expr> step = tile::getStride(linear, ahead.symbol),
                            alongLanes = tile::getStride(linear, points.lane);
   if (!memory || !step || step->isConstant(0) || !alongLanes || !alongLanes->isConstant(1))
     return;
-  Positions positions = points.positions;
-  for (Position &position : positions)
-    if (position.symbol == ahead.symbol)
-      position.value = ahead.value;
-  Value address = emission.getPointer(memory, emission.getIndex(linear, positions));
+  Value distance = emission.multiply(emission.getSize(*step), ahead.positions);
+  Value address = emission.getPointer(memory, emission.add(emission.getIndex(linear, points.positions), distance));
   constexpr int32_t lineBytes = 64;
   Type elementType = cast<MemRefType>(memory.getType()).getElementType();
   int32_t bytes = static_cast<int32_t>(points.lanes * elementType.getIntOrFloatBitWidth() / 8);
@@ -78,7 +75,7 @@ private:
 
 } // namespace
 
-static void bringRow(Emission &emission, const PlacedEpilogue &placed, const Position &ahead) {
+static void bringRow(Emission &emission, const PlacedEpilogue &placed, const Ahead &ahead) {
   for (tile::ComputeOp compute : placed.later)
     for (const LanePoints &at : placed.getPoints(compute))
       for (auto [number, input] : llvm::enumerate(compute.getInputs()))
@@ -94,7 +91,7 @@ static void bringRow(Emission &emission, const PlacedEpilogue &placed, const Pos
 }
 
 void freestone::codegen::bringEpilogueRow(Emission &emission, tile::ComputeOp first, ArrayRef<LanePoints> points,
-                                          const Position &ahead) {
+                                          const Ahead &ahead) {
   bringRow(emission, PlacedEpilogue(emission, first, points), ahead);
 }
 
@@ -115,7 +112,7 @@ std::optional<MemoryRows> freestone::codegen::getResultRows(Emission &emission, 
 }
 
 void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first, ValueRange values,
-                                      ArrayRef<LanePoints> points, std::optional<Position> ahead) {
+                                      ArrayRef<LanePoints> points, std::optional<Ahead> ahead) {
   PlacedEpilogue placed(emission, first, points);
   if (ahead)
     bringRow(emission, placed, *ahead);

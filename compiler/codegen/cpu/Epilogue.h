@@ -5,16 +5,21 @@
 
 namespace freestone::codegen {
 
+/// Elements that are prefetched: those as many positions further along a loop.
+struct Ahead {
+  sym::Expr symbol;
+  mlir::Value positions;
+};
+
 /// Emits the epilogue of a compute: `values` are the results of `first` at `points`, one for each slice of columns that
 /// later computes read together (`tile::Epilogue`). Every later compute of the program is evaluated at the same
 /// elements, and the program's results are stored. When a tile runs along columns of memory, hardware prefetchers do
-/// not predict the next rows: `ahead` is a later value of one of the positions, whose memory is prefetched.
+/// not predict the next rows, which are prefetched `ahead`.
 void emitEpilogue(Emission &emission, tile::ComputeOp first, mlir::ValueRange values, llvm::ArrayRef<LanePoints> points,
-                  std::optional<Position> ahead = {});
+                  std::optional<Ahead> ahead = {});
 
-/// Prefetches what the epilogue of a compute reads and writes at `ahead`, beside the other positions of `points`.
-void bringEpilogueRow(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<LanePoints> points,
-                      const Position &ahead);
+/// Prefetches what the epilogue of a compute reads and writes `ahead` of `points`.
+void bringEpilogueRow(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<LanePoints> points, const Ahead &ahead);
 
 /// Rows of memory that are prefetched: the address of the first one, and the bytes from each to the next.
 struct MemoryRows {
@@ -26,10 +31,10 @@ struct MemoryRows {
 std::optional<MemoryRows> getResultRows(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<LanePoints> points,
                                         sym::Expr rows);
 
-/// Prefetches the lines of a tensor's elements at the place `ahead` of one of the positions, to be read or written, if
+/// Prefetches the lines of a tensor's elements `ahead` of the points, to be read or written, if
 /// lanes are contiguous in memory and these elements differ from the current ones.
 void bringCloser(Emission &emission, mlir::Value tensor, mlir::Value memory, llvm::ArrayRef<sym::Expr> indices,
-                 const LanePoints &points, const Position &ahead, bool writes);
+                 const LanePoints &points, const Ahead &ahead, bool writes);
 
 } // namespace freestone::codegen
 

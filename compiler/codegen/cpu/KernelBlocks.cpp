@@ -8,7 +8,6 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-static constexpr int32_t lineBytes = 64;
 /// Additions that a core begins before the result of the first: with fewer accumulators, unrolled steps have their own.
 static constexpr int64_t latencyOfAdd = 8;
 
@@ -123,6 +122,7 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetc
   ValueRange arguments = entry->getArguments();
   Value columns = toIndex(arguments[0]), depth = arguments[1], a = arguments[2];
   Value accumulate = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, arguments[5], word(0));
+  bool goesInGroups = prefetches && kind == KernelKind::apart;
 
   auto maskType = VectorType::get({lanes}, i1);
   Value zeros = arith::ConstantOp::create(builder, location, vector, builder.getZeroAttr(vector));
@@ -139,6 +139,15 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetc
   llvm::append_range(state, arguments.drop_front(9));
   if (prefetches)
     state.push_back(arguments[7]);
+  // The next line of a group's rows, behind the last row.
+  int64_t groupAhead = getGroupAhead(elementType);
+  Value nextLine;
+  if (goesInGroups) {
+    state.push_back(word(0));
+    nextLine =
+        arith::SubIOp::create(builder, location, word(lineBytes),
+                              arith::MulIOp::create(builder, location, arguments[8], word(groupAhead)));
+  }
 
   Type stepType = readsInPlace(kind) ? i64 : elementType;
   int32_t stepElements = listsSteps(kind) ? 2 : readsInPlace(kind) ? 1 : static_cast<int32_t>(rows);
@@ -167,18 +176,26 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetc
     OpBuilder::InsertionGuard loopGuard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange values = loop.getRegionIterArgs();
-    Value ahead = values.back();
-    int64_t rowsAhead = streams(kind) ? stepsOfTurn : stepsOfTurn / 2;
-    int64_t lines = streams(kind) ? llvm::divideCeil(2 * lanes * bytes, lineBytes) : 1;
-    for (int64_t row = 0; prefetches && row < rowsAhead; ++row) {
+    Value ahead = values.drop_back(goesInGroups).back();
+    int64_t lines = streams(kind) ? getPanelLines(elementType, shape) : 1;
+    for (int64_t row = 0; prefetches && row < stepsOfTurn; ++row) {
       for (int32_t line = 0; line < lines; ++line)
         LLVM::Prefetch::create(builder, location, element(ahead, builder.getI8Type(), line * lineBytes), /*rw=*/0,
                                /*hint=*/2, /*cache=*/1);
       ahead = element(ahead, builder.getI8Type(), arguments[8]);
     }
     SmallVector<Value> next = emitSteps(values, stepsOfTurn);
-    if (prefetches)
+    if (goesInGroups) {
+      assert(groupAhead % stepsOfTurn == 0 && "a turn is within a group");
+      Value rowsAhead = arith::AddIOp::create(builder, location, values.back(), word(stepsOfTurn));
+      Value isLast =
+          arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, rowsAhead, word(groupAhead));
+      ahead = arith::SelectOp::create(builder, location, isLast, element(ahead, builder.getI8Type(), nextLine), ahead);
       next.push_back(ahead);
+      next.push_back(arith::SelectOp::create(builder, location, isLast, word(0), rowsAhead));
+    } else if (prefetches) {
+      next.push_back(ahead);
+    }
     scf::YieldOp::create(builder, location, next);
   }
   // Remaining steps, by halving those of a turn.

@@ -35,8 +35,8 @@ private:
 
 } // namespace
 
-/// Calls the block of the given height while enough rows are left, then one for the rest. The first four calls
-/// prefetch: each half of the lines of half of the rows.
+/// Calls the block of the given height while enough rows are left, then one for the rest. The first calls prefetch: a
+/// line of each of the next panel's rows; those of `apart` groups of rows.
 void KernelEmitter::emitDriver() {
   OpBuilder::InsertionGuard guard(builder);
   bool isInPlace = readsInPlace(kind);
@@ -70,7 +70,7 @@ void KernelEmitter::emitDriver() {
   Value isLast = mostLast > 0 ? fits(mostLast) : Value();
   scf::WhileOp::create(
       builder, location, TypeRange{i64, pointer, pointer, i64, pointer},
-      ValueRange{rows, a, c, isInPlace ? arguments[10] : word(0), brought},
+      ValueRange{rows, a, c, isInPlace && kind != KernelKind::apart ? arguments[10] : word(0), brought},
       [&](OpBuilder &, Location, ValueRange values) {
         scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::sgt, values[0], 0), values);
       },
@@ -78,17 +78,23 @@ void KernelEmitter::emitDriver() {
         Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used;
         if (readsScratch(kind))
           height = arith::AndIOp::create(builder, location, add(used, word(1)), word(-2));
-        Value half = arith::ShRUIOp::create(builder, location, values[3], word(1));
-        Value line = arith::AndIOp::create(builder, location, values[3], word(1));
-        Value steps = arith::ShRUIOp::create(builder, location, depth, word(1));
         Value pitch = isInPlace ? word(shape.getWidth() * bytes) : arguments[10];
-        Value distance = add(multiply(half, multiply(steps, pitch)), multiply(line, word(lanes * bytes)));
-        if (streams(kind))
-          distance = word(0);
-        Value ahead = element(arguments[9], builder.getI8Type(), distance);
-        Value prefetches =
-            arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::slt, values[3], prefetchingBlocks),
-                                  compare(arith::CmpIPredicate::sge, height, leastPrefetching));
+        Value distance = streams(kind) ? word(0) : multiply(values[3], word(lineBytes)), first = arguments[9];
+        Value isAhead = compare(arith::CmpIPredicate::slt, values[3], getPanelLines(elementType, shape));
+        if (kind == KernelKind::apart) {
+          auto isBefore = [&](Value end) -> Value {
+            return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, values[3], end);
+          };
+          Value isOfB = isBefore(arguments[14]);
+          Value group = select(isOfB, values[3], arith::SubIOp::create(builder, location, values[3], arguments[14]));
+          first = select(isOfB, arguments[12], arguments[9]);
+          pitch = select(isOfB, arguments[13], arguments[10]);
+          distance = multiply(multiply(group, word(getGroupAhead(elementType))), pitch);
+          isAhead = isBefore(add(arguments[11], arguments[14]));
+        }
+        Value ahead = element(first, builder.getI8Type(), distance);
+        Value prefetches = arith::AndIOp::create(builder, location, isAhead,
+                                                 compare(arith::CmpIPredicate::sge, height, leastPrefetching));
         Value key = hasPrefetchingBlocks(kind) ? select(prefetches, add(height, word(prefetchingKey)), height) : height;
         if (isLast)
           key = select(isLast, add(height, word(lastKey)), key);
@@ -168,6 +174,10 @@ static std::string getShapedName(KernelKind kind, Type elementType, tile::MicroK
       .str();
 }
 
+int64_t freestone::codegen::getPanelLines(Type elementType, tile::MicroKernelAttr shape) {
+  return llvm::divideCeil(shape.getWidth() * elementType.getIntOrFloatBitWidth() / 8, lineBytes);
+}
+
 std::string freestone::codegen::getKernelName(KernelKind kind, Type elementType, tile::MicroKernelAttr shape) {
   return "freestone_" + getShapedName(kind, elementType, shape);
 }
@@ -176,6 +186,10 @@ static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   if (kind == KernelKind::update)
     return builder.getFunctionType({i64, i64, i64, pointer, pointer, i64, pointer, i64, i64}, {});
+  if (kind == KernelKind::apart)
+    return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, pointer, i64, pointer, i64, i64,
+                                    pointer, i64, i64},
+                                   {});
   if (readsInPlace(kind))
     return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, pointer, i64, pointer, i64}, {});
   return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64, pointer, i64, pointer, i64},

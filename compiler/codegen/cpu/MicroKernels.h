@@ -39,7 +39,7 @@ enum class KernelKind {
   ///                         T *C, i64 accumulate, const void *ahead, i64 blocks)
   /// does what `contract` does with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart, and
   /// whole vectors are written. `ahead` is a packed panel; the blocks of rows before this call have prefetched their
-  /// parts of it, four blocks all of it.
+  /// parts of it, `getPanelLines` of them all of it.
   window,
   /// void freestone_down_T(…)
   /// does the same for an A that is an intermediate in scratch, its steps down the panels. Nothing is prefetched, and
@@ -48,10 +48,13 @@ enum class KernelKind {
   /// void freestone_across_T(…)
   /// does the same with `A[row * width + offsets[step]]`: rows of A are rows of a panel, steps run across it.
   across,
-  /// void freestone_apart_T(…)
-  /// does what `window` does with `A[row * pitch + offsets[step]]`: rows of A are the copied channels of a weight
-  /// gradient
-  /// (`WeightGradientTiles::channelPitch`).
+  /// void freestone_apart_T(i64 rows, i64 height, i64 columns, i64 depth, const T *A, const i64 *offsets, const T *B,
+  ///                        T *C, i64 accumulate, const void *ahead, i64 pitch, i64 groups,
+  ///                        const void *aheadOfB, i64 pitchOfB, i64 groupsOfB)
+  /// does what `window` does with `A[row * channelPitch + offsets[step]]`: rows of A are the copied channels of a
+  /// weight gradient (`WeightGradientTiles::channelPitch`). The first blocks prefetch what is copied and packed next,
+  /// `depth` elements of a group of `getGroupAhead` rows each: of `groupsOfB` groups, whose rows are `pitchOfB` bytes
+  /// apart, then of `groups`, whose rows are `pitch` bytes apart.
   apart,
   /// void freestone_listed_T(…)
   /// does what `window` does with `A[row + offsets[2 * step]]` and the row of B at `B[offsets[2 * step + 1]]`: any
@@ -74,8 +77,10 @@ inline bool streams(KernelKind kind) { return kind == KernelKind::stream; }
 inline bool hasPrefetchingBlocks(KernelKind kind) {
   return !readsScratch(kind) && !streams(kind) && !listsSteps(kind);
 }
-/// The number of blocks for which a panel is prefetched completely.
-inline constexpr int64_t prefetchingBlocks = 4;
+/// The rows of memory of which a block of a weight gradient prefetches as many elements as it has steps, a line a step.
+inline int64_t getGroupAhead(mlir::Type elementType) { return 512 / elementType.getIntOrFloatBitWidth(); }
+/// The lines of a panel's row: one block prefetches one of them, of all steps of k.
+int64_t getPanelLines(mlir::Type elementType, tile::MicroKernelAttr shape);
 /// The kind for a contraction whose packed words have so many steps of k, or for the gradient of weights.
 inline KernelKind getKernelKind(int64_t wordSteps) {
   return wordSteps > 1 ? KernelKind::pairs : KernelKind::contract;

@@ -129,8 +129,7 @@ void RowEmitter::prefetchRows() {
   for (const Elements &elements : vectors) {
     if (elements.lanes == 1 || elements.mask)
       continue;
-    Value current = rows[elements.row].indices.back();
-    Position ahead{lastLoop, emission.add(current, emission.getConstant(rows.size()))};
+    Ahead ahead{lastLoop, emission.getConstant(static_cast<int64_t>(rows.size()))};
     llvm::SmallSetVector<Value, 4> tensors;
     for (const RowPasses::Entry &entry : passes.entries) {
       tile::ComputeOp compute = entry.compute;

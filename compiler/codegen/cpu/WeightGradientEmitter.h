@@ -19,6 +19,8 @@ private:
   /// added to sums or sets them.
   struct Part {
     mlir::Value firstImage, images, firstRow, rows, accumulates;
+    /// Where the next part begins; behind the last one, that one itself.
+    mlir::Value nextImage, nextRow;
   };
 
   /// Rows of the picture: the first element, the pixels of a row that are in bounds, and strides.
@@ -59,6 +61,8 @@ private:
   mlir::Value getLinear(unsigned input, mlir::Value image, mlir::Value row);
   mlir::Value getBounds(mlir::Value pixel, mlir::Value begin, mlir::Value end);
   mlir::Value isInside(sym::Expr index, mlir::Value offset, unsigned dim, const Positions &positions);
+  mlir::Value getAhead(unsigned input);
+  llvm::SmallVector<mlir::Value, 3> getGroups(unsigned input);
   llvm::SmallVector<mlir::Value> loadSquare(unsigned input, mlir::Value from, mlir::Value count, mlir::Value stride,
                                             mlir::Value mask);
 
@@ -80,6 +84,8 @@ private:
   mlir::Value firstPanel, panels, firstChannel, channels;
   /// What is summed at the current node.
   Part part;
+  /// Whether the next part is prefetched, null if it never is; elements from what is transposed now to the same there.
+  mlir::Value bringsNext, ahead;
   /// The output channels of the current panel, and the place of its sums.
   mlir::Value firstColumn, columns, firstSum;
   /// Of a channel and its taps: the place of its sums, and the current vector of output channels.

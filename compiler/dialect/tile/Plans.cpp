@@ -74,7 +74,7 @@ LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr
 
 LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane,
                                                int64_t sums, int64_t leastTiles, int64_t outputs, int64_t channels,
-                                               int64_t transformed, bool) {
+                                               int64_t transformed, bool, int64_t bringBeyond) {
   if (outputs && !WinogradTransforms::isSupported(outputs))
     return emitError() << "squares of positions have 2 or 4 a side, not " << outputs;
   if (outputs && (failed(verifySize(emitError, "channels", channels)) ||
@@ -82,7 +82,8 @@ LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelA
     return failure();
   return success(succeeded(verifySize(emitError, "places", places)) &&
                  succeeded(verifySize(emitError, "plane", plane)) && succeeded(verifySize(emitError, "sums", sums)) &&
-                 succeeded(verifySize(emitError, "least_tiles", leastTiles)));
+                 succeeded(verifySize(emitError, "least_tiles", leastTiles)) &&
+                 succeeded(verifySize(emitError, "bring_beyond", bringBeyond, 0)));
 }
 
 /// Where elements follow each other one by one, there is one accumulator.
@@ -95,7 +96,7 @@ static LogicalResult verifyAccumulators(EmitError emitError, int64_t accumulator
 
 LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, int64_t rows, int64_t vectors,
                                        int64_t lanes, int64_t pixels, int64_t copy, int64_t unroll,
-                                       int64_t channelVectors) {
+                                       int64_t channelVectors, int64_t bringBeyond) {
   // All of a block stands in registers, and is written out.
   constexpr int64_t largestBlock = 64;
   for (auto [name, value] : {std::pair("channels", channels), {"rows", rows}, {"vectors", vectors}})
@@ -108,7 +109,8 @@ LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, in
   return success(succeeded(verifyLanes(emitError, lanes)) &&
                  succeeded(verifyMultiple(emitError, "pixels", pixels, lanes, "lanes of a vector")) &&
                  succeeded(verifySize(emitError, "copy", copy)) && succeeded(verifySize(emitError, "unroll", unroll)) &&
-                 succeeded(verifySize(emitError, "channel_vectors", channelVectors, 0)));
+                 succeeded(verifySize(emitError, "channel_vectors", channelVectors, 0)) &&
+                 succeeded(verifySize(emitError, "bring_beyond", bringBeyond, 0)));
 }
 
 LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym::Expr rows, ArrayRef<int64_t> runLoops,

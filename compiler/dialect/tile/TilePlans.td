@@ -84,13 +84,15 @@ def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weigh
     With `outputs`, taps are 3 x 3, and sums those of the values of Winograd's transforms, over squares of `outputs` x
     `outputs` positions. A tile has at most `channels` input channels then, and as many rows of squares of an image, or
     images, at a time as keep the transformed input within `transformed` elements. Where `apart`, there is a single tap,
-    and the packed input has its channels as rows.
+    and the packed input has its channels as rows. Where both operands together have more than `bring_beyond` elements,
+    what is packed next is prefetched meanwhile; with 0 it never is.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$places, "int64_t":$plane, "int64_t":$sums,
                         "int64_t":$least_tiles, DefaultValuedParameter<"int64_t", "0">:$outputs,
                         DefaultValuedParameter<"int64_t", "0">:$channels,
                         DefaultValuedParameter<"int64_t", "0">:$transformed,
-                        DefaultValuedParameter<"bool", "false">:$apart);
+                        DefaultValuedParameter<"bool", "false">:$apart,
+                        DefaultValuedParameter<"int64_t", "0">:$bring_beyond);
 }
 
 def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
@@ -102,13 +104,17 @@ def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
 
     Where a tile is a whole picture whose windows see at most `channel_vectors` positions, its border among them, vectors
     run along channels instead: tiles of `lanes` neighbouring channels are computed together.
+
+    Where the picture and the result together have more than `bring_beyond` elements, what the next tile reads and
+    writes is prefetched while one is computed; with 0 it never is.
     ```mlir
     #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 512, copy = 4096, unroll = 9>
     ```
   }];
   let parameters = (ins "int64_t":$channels, "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes, "int64_t":$pixels,
                         "int64_t":$copy, DefaultValuedParameter<"int64_t", "1">:$unroll,
-                        DefaultValuedParameter<"int64_t", "0">:$channel_vectors);
+                        DefaultValuedParameter<"int64_t", "0">:$channel_vectors,
+                        DefaultValuedParameter<"int64_t", "0">:$bring_beyond);
 }
 
 def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
