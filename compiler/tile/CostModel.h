@@ -19,7 +19,7 @@ struct DeviceRates {
   int64_t units;
 
   static DeviceRates get(const DeviceDescription &device);
-  /// What a core's part of L3 may still hold when it is read: rows that the processor fetches ahead in time.
+  /// The most bytes that a core's part of L3 gives so fast that the processor's own prefetchers are in time.
   int64_t getNearBytes() const { return std::min(l3Bytes, 16 * l2Bytes); }
 };
 

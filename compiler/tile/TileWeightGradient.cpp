@@ -94,6 +94,7 @@ WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, cons
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
+  Type stored = getStorageType(form.compute.getInputType(form.picture).getElementType());
   // The panel of the output gradient stays in L1, the copied picture in L2.
   int64_t places = device.getL1Bytes() * 3 / 4 / (kernel.getWidth() * bytes), plane = device.getL2Bytes() / 4 / bytes;
   // The sums of several panels, which share the copied picture, take half of L2.
@@ -113,5 +114,5 @@ WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, cons
     leastTiles = std::clamp<int64_t>(device.units, 1, 16);
   return WeightGradientTilingAttr::get(context, kernel, places, plane, sums, leastTiles, chosen.outputs,
                                        chosen.channels, transformed, apart,
-                                       switches.bring ? device.getL2Bytes() / bytes : 0);
+                                       switches.bring ? device.getL2Bytes() * 8 / stored.getIntOrFloatBitWidth() : 0);
 }

@@ -150,7 +150,8 @@ WindowTilingAttr tile::tileWindow(WindowForm &form, ArrayRef<WindowProblem> prob
                                   : getPlainWindow(problems.front(), device, shareRows);
   if (alongChannels)
     shares.channelVectors = getChannelVectors(form, problems.front(), shares, device);
-  int64_t near = DeviceRates::get(device).getNearBytes() * 8 / form.elementType.getIntOrFloatBitWidth();
+  Type stored = getStorageType(form.compute.getInputType(form.picture).getElementType());
+  int64_t near = DeviceRates::get(device).getNearBytes() * 8 / stored.getIntOrFloatBitWidth();
   return WindowTilingAttr::get(form.compute.getContext(), shares.channels, shares.rows, shares.vectors, shares.lanes,
                                shares.pixels, shares.copy, shares.unroll, shares.channelVectors,
                                brings && form.rowLoop ? near : 0);

@@ -1,7 +1,7 @@
 """Windows and gradients of weights that prefetch the next tile, beside fp64 sums: next_tiles.py FOLDER.
 
 Depthwise convolutions with strides, dilations and borders, rows that fill no vectors, whole pictures and parts as tiles, what
-follows on the elements; pools; gradients of single taps, of neither as many channels as the micro-kernel's rows nor as many
+follows on the elements; pools, of bytes too; gradients of single taps, of neither as many channels as the micro-kernel's rows nor as many
 positions as lines have, and of 3x3 taps. For this machine with small caches, where these operands are large, on one to three
 workers. Without the switch nothing is prefetched, and all numbers are the same.
 """
@@ -32,10 +32,9 @@ GRADIENTS = [(16, 96, 1, (28, 28), (1, 3)), (100, 24, 1, (17, 16), (2,)), (33, 4
              (70, 130, 1, (5, 290), (2,)), (3, 16, 3, (30, 31), (3,))]
 
 
-def save(folder, nodes, inputs, weights=None):
+def save(folder, nodes, inputs, weights=None, dtype=TensorProto.FLOAT):
     info = helper.make_tensor_value_info
-    graph = helper.make_graph(nodes, "tiles", [info(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()],
-                              [info("y", TensorProto.FLOAT, None)],
+    graph = helper.make_graph(nodes, "tiles", [info(name, dtype, shape) for name, shape in inputs.items()], [info("y", dtype, None)],
                               [numpy_helper.from_array(value, name) for name, value in (weights or {}).items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10), folder / "m.onnx")
 
@@ -76,10 +75,10 @@ def check_window(folder, channels, taps, stride, dilation, border, size, picture
     check(folder, "windows", runs)
 
 
-def check_pool(folder):
-    save(folder, [helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)], {"x": ("n", 12, 75, 44)})
-    x = np.random.default_rng(1).standard_normal((3, 12, 75, 44), dtype=np.float32)
-    padded = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-np.inf)
+def check_pool(folder, x, dtype, least):
+    nodes = [helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)]
+    save(folder, nodes, {"x": ("n", *x.shape[1:])}, dtype=dtype)
+    padded = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=least)
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::2, ::2]
     check(folder, "windows", [({"x": x}, windows.max(axis=(4, 5)))])
 
@@ -105,10 +104,12 @@ def main():
     small_caches.describe(folder, 32 << 10, 32 << 10, 64 << 10)
     for number, window in enumerate(WINDOWS):
         check_window(folder, *window, follows=number % 2 == 0)
-    check_pool(folder)
+    draws = np.random.default_rng(1)
+    check_pool(folder, draws.standard_normal((3, 12, 75, 44), dtype=np.float32), TensorProto.FLOAT, -np.inf)
+    check_pool(folder, draws.integers(0, 256, (3, 30, 75, 44), dtype=np.uint8), TensorProto.UINT8, 0)
     for gradient in GRADIENTS:
         check_gradient(folder, *gradient)
-    print(f"{len(WINDOWS)} windows, a pool and {len(GRADIENTS)} gradients: right")
+    print(f"{len(WINDOWS)} windows, two pools and {len(GRADIENTS)} gradients: right")
 
 
 if __name__ == "__main__":

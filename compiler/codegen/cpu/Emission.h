@@ -7,6 +7,9 @@
 
 namespace freestone::codegen {
 
+/// Bytes that a cache fetches at once.
+inline constexpr int32_t lineBytes = 64;
+
 using mlir::LogicalResult;
 
 /// A symbol of index expressions with its value in the current code: the number of a row, of a panel, of an element of

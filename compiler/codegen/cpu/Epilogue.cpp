@@ -17,7 +17,6 @@ void freestone::codegen::bringCloser(Emission &emission, Value tensor, Value mem
     return;
   Value distance = emission.multiply(emission.getSize(*step), ahead.positions);
   Value address = emission.getPointer(memory, emission.add(emission.getIndex(linear, points.positions), distance));
-  constexpr int32_t lineBytes = 64;
   Type elementType = cast<MemRefType>(memory.getType()).getElementType();
   int32_t bytes = static_cast<int32_t>(points.lanes * elementType.getIntOrFloatBitWidth() / 8);
   for (int32_t offset = 0; offset < bytes; offset += lineBytes) {

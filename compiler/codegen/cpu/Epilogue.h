@@ -31,8 +31,8 @@ struct MemoryRows {
 std::optional<MemoryRows> getResultRows(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<LanePoints> points,
                                         sym::Expr rows);
 
-/// Prefetches the lines of a tensor's elements `ahead` of the points, to be read or written, if
-/// lanes are contiguous in memory and these elements differ from the current ones.
+/// Prefetches the lines of a tensor's elements `ahead` of the points, to be read or written, if lanes are contiguous in
+/// memory and these elements differ from the current ones.
 void bringCloser(Emission &emission, mlir::Value tensor, mlir::Value memory, llvm::ArrayRef<sym::Expr> indices,
                  const LanePoints &points, const Ahead &ahead, bool writes);
 

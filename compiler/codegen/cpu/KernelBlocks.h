@@ -9,9 +9,6 @@
 
 namespace freestone::codegen {
 
-/// Bytes that a cache fetches at once.
-inline constexpr int32_t lineBytes = 64;
-
 /// Emits a micro-kernel's blocks, each of one height: accumulators in registers, k unrolled. A block is a function
 ///   void block(i64 columns, i64 depth, ptr A, ptr C, i64 ldc, i64 accumulate, i64 height, ptr ahead, i64 pitch,
 ///              ptr steps, ptr B of each unrolled step…)
@@ -33,7 +30,7 @@ protected:
         vector(mlir::VectorType::get({lanes}, elementType)) {}
 
   /// A block of `rows` rows and the first `vectors` vectors of a panel. One that prefetches brings one line a
-  /// step into L2, from `ahead` on, which takes time: so there is a variant without.
+  /// step into L2, from `ahead` on, which takes the place of a load: so there is a variant without.
   mlir::func::FuncOp emitBlock(int64_t rows, int64_t vectors, bool prefetches);
   /// A block for the few columns of a last panel: vectors run along the rows of A, so that no lane computes columns
   /// that do not exist.

@@ -78,7 +78,7 @@ inline bool hasPrefetchingBlocks(KernelKind kind) {
   return !readsScratch(kind) && !streams(kind) && !listsSteps(kind);
 }
 /// The rows of memory of which a block of a weight gradient prefetches as many elements as it has steps, a line a step.
-inline int64_t getGroupAhead(mlir::Type elementType) { return 512 / elementType.getIntOrFloatBitWidth(); }
+inline int64_t getGroupAhead(mlir::Type elementType) { return lineBytes * 8 / elementType.getIntOrFloatBitWidth(); }
 /// The lines of a panel's row: one block prefetches one of them, of all steps of k.
 int64_t getPanelLines(mlir::Type elementType, tile::MicroKernelAttr shape);
 /// The kind for a contraction whose packed words have so many steps of k, or for the gradient of weights.
