@@ -1,5 +1,6 @@
 #include "compiler/plan/ContractionTiles.h"
 
+#include "compiler/plan/MatrixInPlace.h"
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/SizeOperations.h"
 #include "compiler/plan/Variants.h"
@@ -32,6 +33,8 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
   tiles.bringBeyond = tree.multiply.getBringBeyond();
   tiles.streamedRows = tree.streamedRows;
   tiles.streamedColumns = tree.streamedColumns;
+  if (!tree.dotProducts && tree.streamedRows > 0 && !form.getStreamedInput())
+    tiles.stepsOfRow = AlongDepth::stepsOfRow;
   tiles.stripPanels = tree.stripPanels;
   tiles.stripDepth = tree.stripDepth;
   tiles.prefetchRows = tree.evaluate ? tree.evaluate.getAhead() : 0;

@@ -61,6 +61,8 @@ struct ContractionTiles {
   /// which an epilogue prefetches; elements of a result beyond which its rows are prefetched during the product, 0:
   /// none.
   int64_t wordSteps = 1, streamedRows = 0, prefetchRows, bringBeyond = 0;
+  /// Steps of k that each of these rows needs, where they are inner products.
+  int64_t stepsOfRow = 0;
   /// Columns that read rows in place at most.
   int64_t streamedColumns = 0;
   /// Panels that a strip of rows is computed for at a time, and the most steps of k of such runs; 0 if there are none.

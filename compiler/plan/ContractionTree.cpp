@@ -338,8 +338,13 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
                           : "columns that are not stored in panels are not packed");
   if (multiply.getWordSteps() > 1 && !form.multipliesPairs())
     return refuse("products of pairs need factors that fit 16 bits");
-  if (!dotProducts && streamedRows > 0 && !form.getStreamedInput())
-    return refuse("columns that are read in place are packed or converted");
+  if (!dotProducts && streamedRows > 0 && !form.getStreamedInput()) {
+    std::optional<AlongDepth> along = AlongDepth::get(form, kernel.getWidth());
+    if (!along)
+      return refuse("columns that are read in place are neighbours in memory, or lie along the steps of k as rows do");
+    if (along->arePanels && depthUnit % kernel.getWidth())
+      return refuse("panels along the steps of k are read in place whole");
+  }
   if (form.slices > 1 && stripDepth > 0)
     return refuse("strips have panels that are neighbours, but what follows reads slices of columns together");
   if (form.slices > 1 && !form.mayHaveSlices(form.slices, kernel.getWidth()))

@@ -27,6 +27,60 @@ std::optional<MatrixInPlace> MatrixInPlace::getColumns(ContractionForm &form) {
   return getMatrix(form, form.rhs, form.n);
 }
 
+/// Columns in panels along k, at the first step: a step within a panel is a neighbour in memory.
+static std::optional<AlongDepth> getPanelsAlongDepth(ContractionForm &form, const MatrixInPlace &rows, int64_t width) {
+  auto argument = dyn_cast<BlockArgument>(form.rhs);
+  if (!argument || form.n.size() != 1)
+    return std::nullopt;
+  unsigned input = argument.getArgNumber();
+  graph::TensorType type = form.compute.getInputType(input);
+  auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout());
+  MLIRContext *context = form.compute.getContext();
+  Expr step = getLoopSymbol(context, form.k.front()), column = getLoopSymbol(context, form.n.front());
+  SmallVector<Expr> indices = getIndices(form.compute, input);
+  if (!panels || panels.getWidth() != width || form.compute.getFill(input) || indices[panels.getAxis()] != step)
+    return std::nullopt;
+  auto dependsOnStep = [&](Expr index) {
+    llvm::SetVector<StringAttr> symbols;
+    index.collectSymbols(symbols);
+    return symbols.contains(StringAttr::get(context, *step.asSymbol()));
+  };
+  if (llvm::count_if(indices, dependsOnStep) != 1)
+    return std::nullopt;
+  auto getLinearAt = [&](int64_t number) {
+    SmallVector<Expr> loops;
+    for (unsigned loop = 0; loop < form.compute.getNumLoops(); ++loop)
+      loops.push_back(getLoopSymbol(context, loop));
+    loops[form.k.front()] = Expr::constant(context, number);
+    return getLinearIndex(type,
+                          llvm::map_to_vector(indices, [&](Expr index) { return substituteLoops(index, loops); }));
+  };
+  Expr first = getLinearAt(0);
+  std::optional<Expr> across = getStride(first, column);
+  if (!across)
+    return std::nullopt;
+  return AlongDepth{rows, input, *across, getLinearAt(width) - first, /*arePanels=*/true};
+}
+
+std::optional<AlongDepth> AlongDepth::get(ContractionForm &form, int64_t width) {
+  auto isElement = [&](Value factor) {
+    std::optional<unsigned> input = form.getInput(factor);
+    return input && form.compute.getInputType(*input).getElementType() == form.elementType;
+  };
+  if (!isa<FloatType>(form.elementType) || !isElement(form.lhs) || !isElement(form.rhs))
+    return std::nullopt;
+  std::optional<MatrixInPlace> rows = MatrixInPlace::getRows(form);
+  if (!rows || !rows->along.isConstant(1))
+    return std::nullopt;
+  if (std::optional<MatrixInPlace> columns = MatrixInPlace::getColumns(form)) {
+    if (!columns->along.isConstant(1))
+      return std::nullopt;
+    return AlongDepth{*rows, columns->input, columns->across, Expr::constant(form.compute.getContext(), width),
+                      /*arePanels=*/false};
+  }
+  return getPanelsAlongDepth(form, *rows, width);
+}
+
 ReadsInPlace ReadsInPlace::get(ContractionForm &form) {
   std::optional<MatrixInPlace> rows = MatrixInPlace::getRows(form), columns = MatrixInPlace::getColumns(form);
   ReadsInPlace reads;

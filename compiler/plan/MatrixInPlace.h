@@ -16,6 +16,28 @@ struct MatrixInPlace {
   static std::optional<MatrixInPlace> getColumns(ContractionForm &form);
 };
 
+/// Operands of inner products whose vectors run along k: rows that lie along it in memory, and columns that do so, as a
+/// whole or in the panels of another product, whose columns are steps of k here.
+struct AlongDepth {
+  /// What a row takes more as inner products than packed, the sums of lanes, so many steps of k repay.
+  static constexpr int64_t stepsOfRow = 10;
+  /// Of a block of results: with what a step loads, their sums fill 32 registers of 64 bytes, or 16.
+  static constexpr int64_t blockColumns = 4;
+  static int64_t getBlockRows(int64_t vectorBytes) { return vectorBytes == 64 ? 6 : 3; }
+  /// More rows than two for each lane read the columns too often.
+  static int64_t getMostRows(MicroKernelAttr kernel) { return 2 * kernel.getLanes(); }
+
+  MatrixInPlace rows;
+  /// The input of the columns; elements from one of them to the next, and from a group of as many steps as panels have
+  /// columns to the next.
+  unsigned columns;
+  sym::Expr across, groups;
+  bool arePanels;
+
+  /// Nothing if operands are stored otherwise, padded, computed or converted, or no numbers of f32 or f64.
+  static std::optional<AlongDepth> get(ContractionForm &form, int64_t width);
+};
+
 /// How dot products on vectors read operands that few rows or columns would pack to use them once.
 struct ReadsInPlace {
   /// The most rows whose sums are updates: some steps of all columns, whose words are made in registers, are added to

@@ -1,6 +1,7 @@
 #include "compiler/tile/CostModel.h"
 
 #include "compiler/plan/ContractionTiles.h"
+#include "compiler/plan/MatrixInPlace.h"
 #include "compiler/plan/SizeOperations.h"
 #include "compiler/tile/CostParts.h"
 
@@ -92,8 +93,26 @@ TileSteps TileSteps::get(const ContractionProblem &problem, const ContractionSha
           .panels = std::min<int64_t>(shares.panels, divideCeil(problem.n, problem.getWidth()))};
 }
 
+/// Of inner products in blocks of `problem`: columns pass by once for so many rows, and a result has so many sums of
+/// lanes.
+static TilingCost estimateBlocks(const ContractionProblem &problem, int64_t rowsOfPass, int64_t sums,
+                                 const DeviceRates &rates, int64_t workers);
+
+/// Of few rows whose operands are read in place: columns pass by once for the rows of a tile.
+static TilingCost estimateInPlace(const ContractionProblem &problem, const ContractionShares &shares,
+                                  const DeviceRates &rates, int64_t workers) {
+  ContractionProblem inner = problem;
+  inner.innerRows = std::min(problem.m, AlongDepth::getBlockRows(problem.lanes * problem.bytes));
+  inner.innerColumns = AlongDepth::blockColumns;
+  inner.packsInner = false;
+  TileSteps steps = TileSteps::get(problem, shares);
+  return estimateBlocks(inner, steps.rows, steps.depthBlocks, rates, workers);
+}
+
 TilingCost tile::estimateContraction(const ContractionProblem &problem, const ContractionShares &shares,
                                      const DeviceRates &rates, int64_t workers) {
+  if (problem.stepsOfRow > 0 && problem.readsColumnsInPlace())
+    return estimateInPlace(problem, shares, rates, workers);
   int64_t width = problem.getWidth(), bytes = problem.bytes;
   auto [rowStep, depthBlocks, depthStep, runPanels] = TileSteps::get(problem, shares);
   int64_t panels = divideCeil(problem.n, width), rowBlocks = divideCeil(problem.m, rowStep);
@@ -104,7 +123,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   // Groups of panels stay packed for all row blocks.
   int64_t mostPanels = shares.keptColumns / (width * depthStep * depthBlocks);
   int64_t groups = mostPanels ? divideCeil(panels, mostPanels) : panels;
-  bool streams = problem.m <= problem.streamedRows, readsInPlace = problem.isPacked || streams;
+  bool streams = problem.readsColumnsInPlace(), readsInPlace = problem.isPacked || streams;
   bool keepsColumns = !readsInPlace && rowBlocks > 1 && mostPanels && groups <= rowBlocks;
   if (!keepsColumns)
     groups = 1;
@@ -127,7 +146,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double ofSums = double(rowStep) * double((depthBlocks > 1 ? runPanels : 1) * width * bytes);
   double l1 = double(rates.l1Bytes), half = double(rates.l2Bytes) / 2;
   // The panels of a strip pass by for every block of the kernel, while strips of rows do.
-  bool goesByStrips = problem.m > problem.streamedRows && depthBlocks == 1 && problem.k <= shares.strips.depth;
+  bool goesByStrips = !streams && depthBlocks == 1 && problem.k <= shares.strips.depth;
   double together = goesByStrips ? double(std::min({shares.strips.panels, runPanels, panels})) : 1;
   double beyondL1 = getMissingPart(ofPanel + ofStrip, l1 / 2, 1.5 * l1);
   // A block's rows pass by for every panel, or strip: from L1, from L2 beside two panels and the sums of a run, or from
@@ -210,7 +229,8 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   return cost;
 }
 
-TilingCost tile::estimateInnerProducts(const ContractionProblem &problem, const DeviceRates &rates, int64_t workers) {
+static TilingCost estimateBlocks(const ContractionProblem &problem, int64_t rowsOfPass, int64_t sums,
+                                 const DeviceRates &rates, int64_t workers) {
   int64_t rows = problem.innerRows, columns = problem.innerColumns, lanes = problem.lanes, bytes = problem.bytes;
   double steps = double(divideCeil(problem.k, lanes)), outer = double(problem.outer);
   TilingCost cost;
@@ -231,18 +251,19 @@ TilingCost tile::estimateInnerProducts(const ContractionProblem &problem, const 
   add(restRows * columnBlocks, 1, columns);
   add(restRows * restColumns, 1, 1);
   double busy = std::min(double(workers), blocks);
-  cost.overhead = results * (halvedVector * double(llvm::Log2_64(lanes)) + innerResult) + blocks * callOfBlock +
-                  callOfProgram * busy;
+  cost.overhead =
+      double(sums) * (results * (halvedVector * double(llvm::Log2_64(lanes)) + innerResult) + blocks * callOfBlock) +
+      callOfProgram * busy;
 
   Transfers transfers{rates};
   double k = double(problem.k) * double(bytes), lhs = outer * double(problem.m) * k, ofColumns = double(problem.n) * k;
-  double strips = outer * double(divideCeil(problem.m, rows)), l1 = double(rates.l1Bytes);
-  // Rows come once, and again for each block of columns; all columns come for each strip of rows.
+  double passes = outer * double(divideCeil(problem.m, rowsOfPass)), l1 = double(rates.l1Bytes);
+  // Rows come once, and again for each block of columns; all columns come for each pass.
   transfers.fetch(lhs, lhs);
-  if (double(rows + columns) * k > l1 / 2)
+  if (double(rowsOfPass + columns) * k > l1 / 2)
     transfers.fetched.l2 += double(divideCeil(problem.n, columns) - 1) * lhs;
   transfers.fetch(outer * ofColumns, outer * ofColumns);
-  double passing = getMissingPart(ofColumns + double(rows) * k, l1 / 2, l1) * (strips - outer) * ofColumns;
+  double passing = getMissingPart(ofColumns + double(rowsOfPass) * k, l1 / 2, l1) * (passes - outer) * ofColumns;
   transfers.fetch(passing, ofColumns);
   double stored = results * double(problem.resultBytes);
   transfers.fetch(stored, stored);
@@ -258,4 +279,8 @@ TilingCost tile::estimateInnerProducts(const ContractionProblem &problem, const 
   showTransfers(transfers, exposedInner, cost);
   spread(cost, workers, std::ceil(blocks / double(workers)) * double(workers) / blocks);
   return cost;
+}
+
+TilingCost tile::estimateInnerProducts(const ContractionProblem &problem, const DeviceRates &rates, int64_t workers) {
+  return estimateBlocks(problem, problem.innerRows, /*sums=*/1, rates, workers);
 }

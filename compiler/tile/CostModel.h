@@ -42,6 +42,8 @@ struct ContractionProblem {
   bool isPacked = false, areColumnsContiguous = true;
   /// The most rows that read columns in place.
   int64_t streamedRows = 0;
+  /// Steps of k that each of these rows needs, where they are inner products.
+  int64_t stepsOfRow = 0;
   /// The micro-kernel adds to the result itself, rather than to sums in scratch.
   bool isDirect = true;
   /// The micro-kernel's block; the vectors of a last panel whose columns fit them, or 0.
@@ -51,6 +53,7 @@ struct ContractionProblem {
   bool packsInner = false;
 
   int64_t getWidth() const { return vectors * lanes; }
+  bool readsColumnsInPlace() const { return m <= streamedRows && m * stepsOfRow <= k; }
   double getMultiplyAdds() const { return double(outer) * double(m) * double(n) * double(k); }
 };
 

@@ -82,12 +82,17 @@ static int64_t getStoredBytes(ContractionForm &form, Value factor) {
   return std::max(1u, type.getIntOrFloatBitWidth() / 8);
 }
 
-/// As many rows as one block of the micro-kernel reads each panel of B once, at most, if it can be read in place.
+/// Rows that read B in place at most, if they can: as many as one block of the micro-kernel reads each panel once for,
+/// or those that inner products are made of.
 static int64_t getStreamedRows(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps) {
   if (wordSteps > 1)
     return 0;
-  std::optional<int64_t> rows = form.getExtent(form.m).asConstant();
-  return form.getStreamedInput() && rows.value_or(1) <= kernel.getRows() ? kernel.getRows() : 0;
+  int64_t most = 0;
+  if (form.getStreamedInput())
+    most = kernel.getRows();
+  else if (AlongDepth::get(form, kernel.getWidth()))
+    most = AlongDepth::getMostRows(kernel);
+  return form.getExtent(form.m).asConstant().value_or(1) <= most ? most : 0;
 }
 
 /// All but the sizes.
@@ -106,6 +111,8 @@ static ContractionProblem getStoredProblem(ContractionForm &form, MicroKernelAtt
   problem.lanes = kernel.getLanes();
   problem.lastVectors = kernel.getLastVectors();
   problem.streamedRows = getStreamedRows(form, kernel, wordSteps);
+  if (problem.streamedRows > 0 && !form.getStreamedInput())
+    problem.stepsOfRow = AlongDepth::stepsOfRow;
   return problem;
 }
 
@@ -199,6 +206,8 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   bool isWindow = wordSteps == 1 && form.getWindowTaps();
   // Windows are packed by whole steps of their outermost loop, whatever their taps.
   int64_t depthUnit = isWindow ? 1 : kernel.getLanes();
+  if (std::optional<AlongDepth> along = AlongDepth::get(form, kernel.getWidth()); along && along->arePanels)
+    depthUnit = kernel.getWidth();
   DeviceRates rates = DeviceRates::get(device);
   std::optional<InnerProducts> inner = allowed.innerProducts ? InnerProducts::get(form, device) : std::nullopt;
   SmallVector<ContractionProblem> problems = getContractionProblems(form, kernel, wordSteps, runs, inner);

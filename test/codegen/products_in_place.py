@@ -1,6 +1,6 @@
-"""Dot products of few rows and few columns, which read operands in place, against numpy: products_in_place.py FOLDER.
+"""Products of few rows and few columns, which read operands in place, against numpy: products_in_place.py FOLDER.
 
-bf16 and 8-bit integers of all signs, each operand transposed or not, batches, an epilogue; numbers of rows and columns up
+Dot products of bf16 and 8-bit integers of all signs, and products of f32 and f64, each operand transposed or not, batches, an epilogue; numbers of rows and columns up
 to and beyond those that are read in place, odd, short and long sums of several blocks of k, none at all. One artifact of
 each form for all sizes, and some with known columns; on one and two workers, with both switches off too.
 """
@@ -20,8 +20,13 @@ from targets import distinct
 # Rows, steps of k, columns.
 SIZES = [(1, 300, 1), (1, 64, 200), (1, 63, 2100), (1, 4300, 70), (2, 33, 65), (3, 2500, 97), (4, 7, 4133), (4, 129, 31),
          (5, 64, 64), (1, 0, 40), (37, 0, 3), (1, 1, 1), (150, 65, 1), (37, 129, 2), (290, 33, 3), (70, 9000, 5), (33, 300, 7),
-         (9, 512, 10), (150, 2100, 16), (7, 600, 17), (64, 12, 2), (129, 31, 4)]
-TYPES = {"bf16": ml_dtypes.bfloat16, "u8": np.uint8, "s8": np.int8}
+         (9, 512, 10), (150, 2100, 16), (7, 600, 17), (64, 12, 2), (129, 31, 4), (6, 61, 9), (13, 131, 37), (16, 1030, 45),
+         (31, 311, 70), (32, 320, 33), (33, 400, 64)]
+TYPES = {"bf16": ml_dtypes.bfloat16, "u8": np.uint8, "s8": np.int8, "f32": np.float32, "f64": np.float64}
+# The rounding of a product of few steps, and of one that is stored.
+ROUNDING = {"bf16": (1e-4, 0.008), "f32": (2e-6, 1e-6), "f64": (2e-14, 1e-15)}
+KINDS = {"bf16": TensorProto.BFLOAT16, "u8": TensorProto.UINT8, "s8": TensorProto.INT8, "f32": TensorProto.FLOAT,
+         "f64": TensorProto.DOUBLE}
 SIGNS = [("bf16", "bf16"), ("u8", "s8"), ("s8", "s8"), ("s8", "u8"), ("u8", "u8")]
 
 
@@ -41,14 +46,13 @@ class Form:
             names.append(f"{name}t" if transposed else name)
             if transposed:
                 nodes.append(helper.make_node("Transpose", [name], names[-1:], perm=[0, 2, 1] if self.batch else [1, 0]))
-        is_float = self.types[0] == "bf16"
+        is_float = self.types[0] in ROUNDING
         nodes.append(helper.make_node("MatMul" if is_float else "MatMulInteger", names, ["c"]))
         if self.epilogue:
             shapes["d"] = [n]
             nodes += [helper.make_node("Add", ["c", "d"], ["y"])]
-        kinds = {"bf16": TensorProto.BFLOAT16, "u8": TensorProto.UINT8, "s8": TensorProto.INT8}
-        of_result = TensorProto.BFLOAT16 if is_float else TensorProto.INT32
-        of_inputs = {"a": kinds[self.types[0]], "b": kinds[self.types[1]], "d": of_result}
+        of_result = KINDS[self.types[0]] if is_float else TensorProto.INT32
+        of_inputs = {"a": KINDS[self.types[0]], "b": KINDS[self.types[1]], "d": of_result}
         info = helper.make_tensor_value_info
         graph = helper.make_graph(nodes, "product", [info(name, of_inputs[name], shape) for name, shape in shapes.items()],
                                   [info("y" if self.epilogue else "c", of_result, [*outer, "m", n])])
@@ -59,8 +63,8 @@ class Form:
         draws, outer = np.random.default_rng((m, k, n)), (3,) if self.batch else ()
 
         def make(kind, shape):
-            if kind == "bf16":
-                return draws.standard_normal(shape).astype(ml_dtypes.bfloat16)
+            if kind in ROUNDING:
+                return draws.standard_normal(shape).astype(TYPES[kind])
             return draws.choice([np.iinfo(TYPES[kind]).min, np.iinfo(TYPES[kind]).max, 1, 77], shape).astype(TYPES[kind])
 
         feeds = {"a": make(self.types[0], outer + ((k, m) if self.left else (m, k))),
@@ -69,7 +73,7 @@ class Form:
         result = (np.swapaxes(a, -1, -2) if self.left else a) @ (np.swapaxes(b, -1, -2) if self.right else b)
         size = np.abs(result)
         if self.epilogue:
-            feeds["d"] = make("bf16", (n,)) if self.types[0] == "bf16" else draws.integers(-9, 9, n).astype(np.int32)
+            feeds["d"] = make(self.types[0], (n,)) if self.types[0] in ROUNDING else draws.integers(-9, 9, n).astype(np.int32)
             result = result + feeds["d"].astype(np.float64)
             size = size + np.abs(feeds["d"].astype(np.float64))
         return feeds, result, size
@@ -87,7 +91,8 @@ def check(form, folder, target, *options):
         for m, k, n in SIZES:
             feeds, expected, size = form.draw(m, k, form.columns or n)
             result = np.asarray(model.run(feeds)[0]).astype(np.float64)
-            allowed = 0.008 * size + 1e-4 * k**0.5 + 1e-6 if form.types[0] == "bf16" else 0
+            of_products, of_result = ROUNDING.get(form.types[0], (0, 0))
+            allowed = of_result * (size + 1) + of_products * k**0.5
             assert result.shape == expected.shape, (form, target, result.shape)
             assert (np.abs(result - expected) <= allowed).all(), (form, target, options, workers, (m, k, n))
         model.close()
@@ -106,6 +111,11 @@ def main():
             check(Form(types, left=True, epilogue=True), folder, target)
             check(Form(types, left=True, right=True), folder, target)
             check(Form(types, columns=1), folder, target)
+        for kind in ("f32", "f64"):
+            for form in (Form((kind, kind), right=True), Form((kind, kind), right=True, batch=True, epilogue=True)):
+                assert check(form, folder, target)["streamed_columns"] == 1, (form, target)
+            check(Form((kind, kind), right=True, columns=3), folder, target)
+            check(Form((kind, kind), left=True, right=True), folder, target)
     # Three filters of a picture, which are stored in strips.
     filters, picture = (np.random.default_rng(1).integers(-128, 128, shape, np.int8) for shape in ((3, 70), (70, 100)))
     info, node = helper.make_tensor_value_info, helper.make_node("MatMulInteger", ["a", "b"], ["c"])
@@ -126,7 +136,8 @@ def main():
             assert compile_form(Form(types), folder, f"x86-64-v4,{unit}", "--disable", switch)[counter] == 0
     for switch in ("stream-rows", "stream-columns"):
         check(Form(SIGNS[2], epilogue=True), folder, "host", "--disable", switch)
-    print("dot products of few rows and columns are right")
+    check(Form(("f32", "f32"), right=True), folder, "host", "--disable", "stream-columns")
+    print("products of few rows and columns are right")
 
 
 if __name__ == "__main__":

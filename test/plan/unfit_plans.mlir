@@ -101,15 +101,37 @@ tile.program @pairs symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
       #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
       #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1, in_place = 14>, #tile.multiply<compute = 0, columns = 2>]>]>]>]>]>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
 
-// expected-error @+1 {{can't be computed by its tree of tiles: columns that are read in place are packed or converted}}
+// expected-error @+1 {{can't be computed by its tree of tiles: columns that are read in place are neighbours in memory, or lie along the steps of k as rows do}}
 tile.program @streamed symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
   %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
-       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %x : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
+       ins(%x : affine_map<(d0, d1, d2) -> (d2, d0)>, %x : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
   ^bb0(%a: f32, %b: f32, %sum: f32):
     %p = arith.mulf %a, %b : f32
     %s = arith.addf %sum, %p : f32
     tile.yield %s : f32
   } : (!v, !v) -> !v
+  tile.return %y : !v
+}
+
+// -----
+
+!v = !graph.tensor<[s0, s0], f32>
+!w = !graph.tensor<[s0, s0], f32, #tile.panels<axis = 1, width = 32>>
+#plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
+      #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 32>, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
+      #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1, in_place = 14>, #tile.multiply<compute = 0, columns = 2>]>]>]>]>]>, tiles = s0, scratch = 0, reads = [unit, unit], writes = [unit]>
+
+// expected-error @+1 {{can't be computed by its tree of tiles: panels along the steps of k are read in place whole}}
+tile.program @panels_along_depth symbols [s0](%x: !v, %w: !w) -> (!v) attributes {plan = #plan} {
+  %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
+       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!v, !w) -> !v
   tile.return %y : !v
 }
 

@@ -2,7 +2,7 @@
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 stream-columns=false" | FileCheck %s --check-prefix=OFF
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 --codegen-emit-programs | FileCheck %s --check-prefix=CODE
 
-// CHECK: streamed_columns = 1 : i64
+// CHECK: streamed_columns = 3 : i64
 // OFF-NOT: streamed_columns
 
 // Contiguous columns: up to a block of rows reads them in place.
@@ -29,11 +29,15 @@ tile.program @contiguous symbols [s0, s1, s2](%a: !a, %b: !b) -> (!y) {
   tile.return %0 : !y
 }
 
-// Columns that are not contiguous, and more rows than a block has, are packed.
+// Columns that lie along k, as rows do: as many rows as two for each lane are inner products.
 // CHECK-LABEL: tile.program @transposed
-// CHECK-NOT: in_place
+// CHECK-SAME: in_place = 32
+// OFF-LABEL: tile.program @transposed
+// OFF-NOT: in_place
 // CODE-LABEL: func.func @transposed
 // CODE-NOT: call @freestone_stream
+// CODE: call @freestone_inner_f32
+// CODE: call @freestone_contract_f32
 tile.program @transposed symbols [s0, s1, s2](%a: !a, %b: !t) -> (!y) {
   %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
        ins(%a : affine_map<(d0, d1, d2) -> (d0, d2)>, %b : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
@@ -45,6 +49,26 @@ tile.program @transposed symbols [s0, s1, s2](%a: !a, %b: !t) -> (!y) {
   tile.return %0 : !y
 }
 
+// Panels of another product whose columns are steps of k: blocks of k have whole panels.
+// CHECK-LABEL: tile.program @panels
+// CHECK-SAME: unit = 32
+// CHECK-SAME: in_place = 32
+// CODE-LABEL: func.func @panels
+// CODE: call @freestone_inner_f32
+// CODE: call @freestone_contract_f32
+!p = !graph.tensor<[s1, s2], f32, #tile.panels<axis = 1, width = 32>>
+tile.program @panels symbols [s0, s1, s2](%a: !a, %b: !p) -> (!y) {
+  %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
+       ins(%a : affine_map<(d0, d1, d2) -> (d0, d2)>, %b : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
+  ^bb0(%x: f32, %w: f32, %sum: f32):
+    %p = arith.mulf %x, %w : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!a, !p) -> !y
+  tile.return %0 : !y
+}
+
+// More rows than read columns in place.
 // CHECK-LABEL: tile.program @many_rows
 // CHECK-NOT: in_place
 !a64 = !graph.tensor<[64, s2], f32>

@@ -16,7 +16,7 @@ FEATURES, NARROW, HIDDEN, CLASSES, SAMPLES, WORDS = 24, 3, 96, 5, 200, 64
 
 
 def make_models(folder):
-    """layers: x f32[n, 24], narrow: x f32[n, 3] → logits f32[n, 5]; tied: x i64[n] → logits f32[n, 64]."""
+    """layers and deep: x f32[n, 24], narrow: x f32[n, 3] → logits f32[n, 5]; tied: x i64[n] → logits f32[n, 64]."""
     random = np.random.default_rng(1)
     # Columns are the second dimension of w1, the first of w2 and w3; those of w3 fill no panel.
     save(folder / "layers.onnx",
@@ -32,6 +32,14 @@ def make_models(folder):
           node("Gemm", ["r", "w2", "b2"], ["logits"], transB=1)],
          [("x", FLOAT, ["n", NARROW])], [("logits", FLOAT, ["n", CLASSES])],
          draw(random, {"w1": (384, NARROW), "b1": (384,), "w2": (CLASSES, 384), "b2": (CLASSES,)}, scale=0.1))
+    # Gradients of activations are inner products by the panels of a parameter, where a batch is small.
+    save(folder / "deep.onnx",
+         [node("MatMul", ["x", "w1"], ["h"]), node("Tanh", ["h"], ["t"]), node("Gemm", ["t", "w2", "b2"], ["i"], transB=1),
+          node("Tanh", ["i"], ["u"]), node("MatMul", ["u", "w3"], ["j"]), node("Tanh", ["j"], ["v"]),
+          node("Gemm", ["v", "w4", "b4"], ["logits"], transB=1)],
+         [("x", FLOAT, ["n", FEATURES])], [("logits", FLOAT, ["n", CLASSES])],
+         draw(random, {"w1": (FEATURES, 352), "w2": (320, 352), "b2": (320,), "w3": (320, 64), "w4": (CLASSES, 64),
+                       "b4": (CLASSES,)}, scale=0.1))
     # A table that the logits are made with, too.
     save(folder / "tied.onnx",
          [node("Gather", ["table", "x"], ["e"]), node("MatMul", ["e", "w"], ["h"]), node("Tanh", ["h"], ["t"]),
@@ -42,6 +50,8 @@ def make_models(folder):
              y=random.integers(0, CLASSES, SAMPLES))
     np.savez(folder / "narrow.npz", x=random.normal(size=(SAMPLES, NARROW)).astype(np.float32),
              y=random.integers(0, CLASSES, SAMPLES))
+    np.savez(folder / "deep.npz", x=random.normal(size=(SAMPLES, FEATURES)).astype(np.float32),
+             y=random.integers(0, CLASSES, SAMPLES))
     np.savez(folder / "tied.npz", x=random.integers(0, WORDS, SAMPLES), y=random.integers(0, WORDS, SAMPLES))
 
 
@@ -49,9 +59,14 @@ def main():
     tool, off = Command(*sys.argv[1:]), ["--disable", "state-layouts"]
     make_models(tool.folder)
 
-    def train(model, run, *options):
-        tool.train(f"{model}.onnx", "--data", f"{model}.npz", "--labels", "y", "--out", run, "--batch", 40, "--threads", 2,
+    def train(model, run, *options, batch=40):
+        tool.train(f"{model}.onnx", "--data", f"{model}.npz", "--labels", "y", "--out", run, "--batch", batch, "--threads", 2,
                    *options)
+
+    def expect_close(run, other):
+        ours, rows = (tensors(tool.folder / each / "model.onnx") for each in (run, other))
+        for key, value in rows.items():
+            np.testing.assert_allclose(ours[key], value, rtol=1e-5, atol=1e-5, err_msg=f"{run}: {key}")
 
     def last_checkpoint(run):
         step = max(tool.checkpoints(run))
@@ -87,9 +102,13 @@ def main():
     # And the sums of a few rows.
     for run, options in ("narrow", []), ("narrow-rows", off):
         train("narrow", run, "--epochs", 2, *cases["sgd"], *options)
-    ours, rows = (tensors(tool.folder / run / "model.onnx") for run in ("narrow", "narrow-rows"))
-    for key, value in rows.items():
-        np.testing.assert_allclose(ours[key], value, rtol=1e-5, atol=1e-5, err_msg=key)
+    expect_close("narrow", "narrow-rows")
+    for batch in (6, 31):
+        run = f"deep-{batch}"
+        for name, options in (run, []), (f"{run}-packed", ["--disable", "stream-columns"]), (f"{run}-rows", off):
+            train("deep", name, "--steps", 8, *cases["sgd"], *options, batch=batch)
+        expect_close(run, f"{run}-packed")
+        expect_close(run, f"{run}-rows")
     print("ok")
 
 

@@ -30,10 +30,16 @@ void ContractionEmitter::emit(ArrayAttr tree) {
   keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, emission.multiply(depthBlocks, depthStep)),
                       emission.getSize(tiles.keptRows));
   groupPanels(rowBlocks);
+  areRowsFew = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.streamedRows));
+  if (tiles.stepsOfRow > 0) {
+    Value least = emission.multiply(rowTotal, emission.getConstant(tiles.stepsOfRow));
+    areRowsFew = conjoin(areRowsFew, compare(arith::CmpIPredicate::sle, least, depthTotal));
+  }
   if (tiles.stripDepth > 0) {
-    goesByStrips = conjoin(compare(arith::CmpIPredicate::sgt, rowTotal, emission.getConstant(tiles.streamedRows)),
-                           compare(arith::CmpIPredicate::sle, depthTotal, emission.getConstant(tiles.stripDepth)));
-    goesByStrips = conjoin(goesByStrips, compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1)));
+    Value no = arith::ConstantIntOp::create(builder, location, 0, 1);
+    goesByStrips = conjoin(compare(arith::CmpIPredicate::sle, depthTotal, emission.getConstant(tiles.stripDepth)),
+                           compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1)));
+    goesByStrips = select(areRowsFew, no, goesByStrips);
   }
   axes.ranges[ContractionAxis::steps] = {emission.getConstant(0), depthTotal};
   begin();

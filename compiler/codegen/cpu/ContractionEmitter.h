@@ -110,6 +110,8 @@ protected:
   /// Whether all columns of a run are computed at once, so that each panel has sums of its own, of the run's rows
   /// alone; null if none ever are.
   mlir::Value computesRuns;
+  /// Whether rows are so few that they read columns in place.
+  mlir::Value areRowsFew;
   /// The rows of a strip, of plans with strips: what a micro-kernel computes at once.
   mlir::Value stripRows;
 

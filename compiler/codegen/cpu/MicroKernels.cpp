@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/MicroKernels.h"
 
+#include "compiler/codegen/cpu/InnerKernel.h"
 #include "compiler/codegen/cpu/KernelBlocks.h"
 #include "compiler/codegen/cpu/UpdateKernel.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -162,8 +163,8 @@ static std::string getTypeName(Type type) {
 }
 
 static StringRef getKindName(KernelKind kind) {
-  static constexpr StringRef names[] = {"contract", "stream", "update", "pairs", "window",
-                                        "down",     "across", "apart",  "listed"};
+  static constexpr StringRef names[] = {"contract", "stream", "update", "inner", "pairs",
+                                        "window",   "down",   "across", "apart", "listed"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -186,6 +187,8 @@ static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   if (kind == KernelKind::update)
     return builder.getFunctionType({i64, i64, i64, pointer, pointer, i64, pointer, i64, i64}, {});
+  if (kind == KernelKind::inner)
+    return builder.getFunctionType({i64, i64, i64, pointer, i64, pointer, i64, i64, pointer, i64, i64}, {});
   if (kind == KernelKind::apart)
     return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, pointer, i64, pointer, i64, i64,
                                     pointer, i64, i64},
@@ -219,9 +222,12 @@ void freestone::codegen::emitMicroKernels(ModuleOp module, KernelKind kind, Type
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto nested = ModuleOp::create(builder, module.getLoc(), getShapedName(kind, elementType, shape));
   builder.setInsertionPointToStart(nested.getBody());
-  if (kind != KernelKind::update)
+  if (kind != KernelKind::update && kind != KernelKind::inner)
     return KernelEmitter(builder, module.getLoc(), kind, elementType, shape).emit();
   auto function = func::FuncOp::create(builder, module.getLoc(), getKernelName(kind, elementType, shape),
                                        getKernelType(builder, kind));
-  emitUpdateKernel(function, elementType, shape.getLanes());
+  if (kind == KernelKind::update)
+    emitUpdateKernel(function, elementType, shape.getLanes());
+  else
+    emitInnerKernel(function, elementType, shape);
 }

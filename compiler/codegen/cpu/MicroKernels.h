@@ -31,6 +31,13 @@ enum class KernelKind {
   /// apart: some of these at a time are added to all of C, which should fit L1, so that B streams by in the order of
   /// memory. A has `rows` elements for every step of k. No other elements are read or written.
   update,
+  /// void freestone_inner_T(i64 rows, i64 columns, i64 depth, const T *A, i64 rowPitch, const T *B, i64 columnPitch,
+  ///                        i64 groupPitch, T *C, i64 ldc, i64 accumulate)
+  /// does what `contract` does with vectors along k: rows of A lie along it, columns of B do so in groups of as many
+  /// steps as a panel has columns. Pitches are in bytes: from row to row, column to column, and group to group. No
+  /// other
+  /// elements are read or written.
+  inner,
   /// void freestone_pairs_T(…)
   /// does what `contract` does for pair products: T is i32, and every element of A and B is a word of two steps of k,
   /// 16 bits each.

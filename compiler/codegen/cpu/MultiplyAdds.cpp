@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/UpdateKernel.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/MatrixInPlace.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -26,11 +27,14 @@ private:
   void multiplyRun(llvm::function_ref<void()> byPanel) override;
   void multiplyPanel(const Panel &columns, Value sums) override;
   void emitUpdate();
+  void multiplyInner(const Panel &columns, Value output, Value stride);
   Value getDirectOutput(Value row, Value column);
   MemoryRows getAhead(const Panel &columns);
   MemoryRows getStored(const tile::StreamedInput &input, Value column, Value step);
   MemoryRows getBrought(const Panel &columns, Value output, Value stride, bool isResult);
-  Value getLinear(unsigned input, Value column, Value step);
+  Value getLinear(unsigned input, Value column, Value step) { return getLinear(input, points.n, column, step); }
+  /// The memory index of an operand, at a place of its rows or columns.
+  Value getLinear(unsigned input, Expr across, Value place, Value step);
   /// Whether few rows of A may be updates of a run's results at once, which must then be in place: as rows, not in
   /// panels.
   bool mayUpdate() { return streamedInput && directStride && !form.storesPanels(width); }
@@ -38,11 +42,13 @@ private:
   std::optional<unsigned> packedInput;
   /// B, if few rows of A read its panels in place.
   std::optional<tile::StreamedInput> streamedInput;
+  /// The operands, if few rows are inner products.
+  std::optional<tile::AlongDepth> alongDepth;
   /// The row stride of the result, if the micro-kernel writes it.
   std::optional<Expr> directStride;
-  func::FuncOp kernel, streamingKernel, updateKernel;
-  /// Whether columns are read in place, and by updates.
-  Value streamsColumns, updatesRows;
+  func::FuncOp kernel, streamingKernel, updateKernel, innerKernel;
+  /// Whether columns are read in place by updates.
+  Value updatesRows;
   /// Whether the result's rows are prefetched during the product; null if none are.
   Value bringsResults;
   /// The height of blocks of the current run's rows.
@@ -57,8 +63,11 @@ MultiplyAddEmitter::MultiplyAddEmitter(Emission &emission, tile::ContractionForm
       packedInput(form.getPackedInput(width)) {
   if (!tiles.keepsSums)
     directStride = form.getDirectStride(width);
-  if (tiles.streamedRows > 0)
+  if (tiles.streamedRows > 0) {
     streamedInput = form.getStreamedInput();
+    if (!streamedInput)
+      alongDepth = tile::AlongDepth::get(form, width);
+  }
 }
 
 void MultiplyAddEmitter::prepare() {
@@ -68,6 +77,8 @@ void MultiplyAddEmitter::prepare() {
     streamingKernel = declareKernel(module, KernelKind::stream, form.elementType, tiles.kernel);
     updateKernel = declareKernel(module, KernelKind::update, form.elementType, tiles.kernel);
   }
+  if (alongDepth)
+    innerKernel = declareKernel(module, KernelKind::inner, form.elementType, tiles.kernel);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(form.elementType, tiles.packedRows);
   if (!packedInput)
@@ -77,14 +88,13 @@ void MultiplyAddEmitter::prepare() {
 }
 
 void MultiplyAddEmitter::begin() {
-  streamsColumns = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.streamedRows));
   if (tiles.bringBeyond > 0) {
     Expr elements = form.getExtent(form.outer) * form.getExtent(form.m) * form.getExtent(form.n);
     bringsResults =
         compare(arith::CmpIPredicate::sgt, emission.getSize(elements), emission.getConstant(tiles.bringBeyond));
   }
   updatesRows =
-      conjoin(streamsColumns, compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(mostUpdatedRows)));
+      conjoin(areRowsFew, compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(mostUpdatedRows)));
 }
 
 Value MultiplyAddEmitter::getMostTiles() {
@@ -97,7 +107,12 @@ void MultiplyAddEmitter::beginRun() {
 }
 
 void MultiplyAddEmitter::packRowsOf(const PackedBlock &block) {
-  packRows(emission, form, points, block, packedRows, rowsStart, height, tiles.kernel.getRows());
+  auto pack = [&] { packRows(emission, form, points, block, packedRows, rowsStart, height, tiles.kernel.getRows()); };
+  if (alongDepth)
+    emitIf(
+        areRowsFew, [] {}, pack);
+  else
+    pack();
 }
 
 void MultiplyAddEmitter::packColumnsOf(const PackedBlock &columns, Value start, Value) {
@@ -156,6 +171,9 @@ void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value sums) {
                                         getLinear(*packedInput, columns.first, columns.k));
     call(kernel, panel, getAhead(columns));
   };
+  if (alongDepth)
+    return emitIf(
+        areRowsFew, [&] { multiplyInner(columns, output, stride); }, callPacked);
   if (!streamedInput)
     return callPacked();
   // The last panel may end where memory does.
@@ -165,7 +183,24 @@ void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value sums) {
     call(streamingKernel, getStored(*streamedInput, columns.first, columns.k).first,
          getStored(*streamedInput, getColumn(place), emission.multiply(next, depthStep)));
   };
-  emitIf(conjoin(streamsColumns, isWhole), callStreaming, callPacked);
+  emitIf(conjoin(areRowsFew, isWhole), callStreaming, callPacked);
+}
+
+/// Operands are read where they are.
+void MultiplyAddEmitter::multiplyInner(const Panel &columns, Value output, Value stride) {
+  int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
+  auto getAddress = [&](unsigned input, Expr across, Value place) {
+    return emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]),
+                               getLinear(input, across, place, columns.k));
+  };
+  auto getPitch = [&](Expr elements) { return toWord(emission.getSize(elements * bytes)); };
+  Value row = emission.add(rows.first, columns.piece.firstRow);
+  func::CallOp::create(builder, location, innerKernel,
+                       ValueRange{toWord(columns.piece.rowCount), toWord(columns.count), toWord(columns.depth),
+                                  getAddress(alongDepth->rows.input, points.m, row), getPitch(alongDepth->rows.across),
+                                  getAddress(alongDepth->columns, points.n, columns.first),
+                                  getPitch(alongDepth->across), getPitch(alongDepth->groups), output, toWord(stride),
+                                  toWord(getBlock())});
 }
 
 /// Rows that are prefetched during a product: those that it adds to, and the result's before they are written.
@@ -183,10 +218,9 @@ MemoryRows MultiplyAddEmitter::getBrought(const Panel &columns, Value output, Va
   return {select(isLast, result->first, output), select(isLast, result->pitch, ofSums.pitch)};
 }
 
-/// The memory index of B.
-Value MultiplyAddEmitter::getLinear(unsigned input, Value column, Value step) {
+Value MultiplyAddEmitter::getLinear(unsigned input, Expr across, Value place, Value step) {
   Positions positions = points.outer;
-  positions.push_back({points.n, column});
+  positions.push_back({across, place});
   positions.push_back({points.k, emission.multiply(step, emission.getConstant(points.stepsOfWord))});
   return emission.getIndex(points.getLinearIndex(form, input), positions);
 }

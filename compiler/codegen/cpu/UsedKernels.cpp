@@ -29,9 +29,13 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
     return addDotProducts(program, *contraction);
   if (contraction) {
     addKernel(contraction->kernel, getKernelKind(contraction->multiply.getWordSteps()));
-    if (contraction->streamedRows > 0)
-      for (KernelKind kind : {KernelKind::stream, KernelKind::update})
-        addKernel(contraction->kernel, kind);
+    if (contraction->streamedRows > 0) {
+      if (tile::ContractionForm::get(program.getComputes().front())->getStreamedInput())
+        for (KernelKind kind : {KernelKind::stream, KernelKind::update})
+          addKernel(contraction->kernel, kind);
+      else
+        addKernel(contraction->kernel, KernelKind::inner);
+    }
   }
   if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>()) {
     addKernel(tiling.getKernel(), KernelKind::window);
