@@ -95,13 +95,14 @@ void InnerEmitter::emit() {
   builder.setInsertionPointToStart(branch.elseBlock());
   emitTurns({few + 1, most, four, zero, whole});
   builder.setInsertionPointAfter(branch);
-  emitTurns({1, most, 1, whole, columns});
+  // The last columns are few: code for them is, too.
+  emitTurns({1, 1, 1, whole, columns});
   func::ReturnOp::create(builder, location);
 }
 
 void InnerEmitter::emitTurns(const Turns &turns) {
   ValueRange arguments = function.getArguments();
-  Value rows = arguments[0], ldc = multiply(arguments[9], bytes), most = word(getMostRows()), one = word(1);
+  Value rows = arguments[0], ldc = multiply(arguments[9], bytes), most = word(turns.mostRows), one = word(1);
   Value count = divide(add(rows, subtract(most, one)), most);
   Value least = divide(rows, arith::MaxSIOp::create(builder, location, one, count));
   Value higher = subtract(rows, multiply(least, count));
