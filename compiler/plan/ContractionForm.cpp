@@ -118,6 +118,21 @@ bool ContractionForm::areColumnsWords() {
   return input && isa_and_nonnull<WordsAttr>(compute.getInputType(*input).getLayout());
 }
 
+bool ContractionForm::areWordsWhole(int64_t stepsOfGroup) {
+  MLIRContext *context = compute.getContext();
+  SmallVector<Expr> loops;
+  for (unsigned number = 0; number < compute.getNumLoops(); ++number)
+    loops.push_back(getLoopSymbol(context, number));
+  Expr step = Expr::symbol(context, "%k");
+  for (auto [loop, digit] : llvm::zip_equal(k, getDigits(k, step)))
+    loops[loop] = digit;
+  Expr first = substituteLoops(getIndices(compute, *getInput(rhs)).front(), loops) - step;
+  llvm::SetVector<StringAttr> symbols;
+  first.collectSymbols(symbols);
+  return !symbols.contains(StringAttr::get(context, "%k")) &&
+         sym::Bounds(sym::Interval::size()).isMultipleOf(first, stepsOfGroup);
+}
+
 bool ContractionForm::areRowsStrips() {
   std::optional<unsigned> input = getInput(lhs);
   return input && isa_and_nonnull<StripsAttr>(compute.getInputType(*input).getLayout());

@@ -69,6 +69,8 @@ struct ContractionForm {
   bool mayHaveSlices(int64_t count, int64_t width);
   /// Whether the vector operand is stored in words, which dot products alone read.
   bool areColumnsWords();
+  /// Whether these are read from a whole group of so many steps on, also where they are some steps of a larger matrix.
+  bool areWordsWhole(int64_t stepsOfGroup);
   /// The same of the other operand, in strips of words.
   bool areRowsStrips();
   /// What dot products multiply, if both factors are unmodified inputs: of bf16, or of 8 bits and widened.

@@ -296,6 +296,8 @@ LogicalResult ContractionTree::verifyDotProducts(ContractionForm &form, std::str
   if (depthUnit != group)
     return refuse("dot products are summed in groups of " + Twine(group) + " steps, not in blocks of whole units of " +
                   Twine(depthUnit));
+  if (form.areColumnsWords() && !form.areWordsWhole(group))
+    return refuse("columns of words are read from a whole group of " + Twine(group) + " steps on");
   if (multiply.getWordSteps() > 1 || multiply.getBringBeyond() > 0)
     return refuse("dot products have words of their own, and bring no results");
   bool areVectors = dotProducts.getUnit() == DotProductUnit::vectors && !isSplit;

@@ -112,6 +112,14 @@ std::optional<ReductionParts> tile::chooseReductionParts(ComputeOp op, const Typ
     return std::nullopt;
   MLIRContext *context = op.getContext();
   std::optional<ContractionForm> form = ContractionForm::get(op);
+  // Words are read in whole groups of steps, and strips are not divided.
+  int64_t unit = 1;
+  if (form && form->areColumnsWords()) {
+    auto words = cast<WordsAttr>(op.getInputType(*form->getInput(form->rhs)).getLayout());
+    unit = WordsAttr::words * words.getOf();
+  }
+  if (form && (form->areRowsStrips() || (unit > 1 && form->k.size() > 1)))
+    return std::nullopt;
   if (form && (classify(op, getSizeBounds(op)) == ProgramClass::convolution || WeightGradientForm::get(op)))
     return std::nullopt;
   bool hasKernel = form && (isDotProductContraction(*form, device) ||
@@ -135,12 +143,12 @@ std::optional<ReductionParts> tile::chooseReductionParts(ComputeOp op, const Typ
   int64_t leastSteps = std::max<int64_t>(bounds.leastSteps, llvm::divideCeil(bounds.leastPoints, *results));
   Expr least = Expr::ceilDiv(Expr::constant(context, leastSteps), perStep);
   Expr most = Expr::min(Expr::constant(context, bounds.most), Expr::floorDiv(steps, least) + 1);
-  parts.parts = preferEqualParts(most, steps);
+  parts.parts = preferEqualParts(most, Expr::floorDiv(steps, unit));
   bool alongMemory = !hasKernel && reducesAlongMemory(op);
   std::optional<int64_t> count = alongMemory ? sizes.evaluate(parts.parts, unknownSize) : sizes.evaluate(parts.parts);
   if (count.value_or(1) <= (alongMemory || steps.isConstant() ? 1 : fewParts))
     return std::nullopt;
-  parts.length = Expr::floorDiv(steps, parts.parts);
+  parts.length = Expr::floorDiv(steps, parts.parts * unit) * unit;
   parts.rest = steps - parts.length * parts.parts;
   return parts;
 }

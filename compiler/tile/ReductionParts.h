@@ -7,7 +7,8 @@
 
 namespace freestone::tile {
 
-/// The split of a reduction loop: `parts` of `length` steps each, and a remainder (`rest`) of fewer steps than parts.
+/// The split of a reduction loop: `parts` of `length` steps each, and a remainder (`rest`) of fewer steps, or groups of
+/// words, than parts.
 struct ReductionParts {
   unsigned loop;
   sym::Expr parts, length, rest;

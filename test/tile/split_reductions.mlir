@@ -232,3 +232,52 @@ func.func @batch(%x: !graph.tensor<[n, 32], f32>, %w: !graph.tensor<[n, 64], f32
   } : (!graph.tensor<[n, 32], f32>, !graph.tensor<[n, 64], f32>) -> !graph.tensor<[32, 64], f32>
   return %c : !graph.tensor<[32, 64], f32>
 }
+
+// -----
+
+#rows = affine_map<(d0, d1, d2) -> (d0, d2)>
+#columns = affine_map<(d0, d1, d2) -> (d2, d1)>
+!x = !graph.tensor<[16, 1100], ui8>
+!words = !graph.tensor<[1100, 64], i8, #tile.words<of = 4>>
+!y = !graph.tensor<[16, 64], i32>
+
+// Each part of a sum by a weight in words has whole groups of 64 steps.
+// CHECK-DAG:   #[[AT:.*]] = affine_map<(d0, d1, d2, d3) -> (d0 * 512 + d3, d2)>
+// CHECK-DAG:   #[[LEFT:.*]] = affine_map<(d0, d1, d2) -> (d2 + 1024, d1)>
+// CHECK-LABEL: func.func @words
+// CHECK:         tile.compute [2, 16, 64, 512] {{.*}}, %arg1 : #[[AT]])
+// CHECK:         tile.compute [16, 64, 76] {{.*}}, %arg1 : #[[LEFT]])
+func.func @words(%x: !x, %w: !words) -> !y {
+  %r = tile.compute [16, 64, 1100] [parallel, parallel, reduction] ins(%x : #rows, %w : #columns) init [0 : i32] {
+  ^bb0(%a: i8, %b: i8, %sum: i32):
+    %l = arith.extui %a : i8 to i32
+    %m = arith.extsi %b : i8 to i32
+    %p = arith.muli %l, %m : i32
+    %s = arith.addi %sum, %p : i32
+    tile.yield %s : i32
+  } : (!x, !words) -> !y
+  return %r : !y
+}
+
+// -----
+
+#rows = affine_map<(d0, d1, d2) -> (d0, d2)>
+#columns = affine_map<(d0, d1, d2) -> (d2, d1)>
+!strips = !graph.tensor<[16, 1100], i8, #tile.strips<of = 4>>
+!x = !graph.tensor<[1100, 64], ui8>
+!y = !graph.tensor<[16, 64], i32>
+
+// Strips are not divided.
+// CHECK-LABEL: func.func @strips
+// CHECK:         tile.compute [16, 64, 1100]
+func.func @strips(%w: !strips, %x: !x) -> !y {
+  %r = tile.compute [16, 64, 1100] [parallel, parallel, reduction] ins(%w : #rows, %x : #columns) init [0 : i32] {
+  ^bb0(%a: i8, %b: i8, %sum: i32):
+    %l = arith.extsi %a : i8 to i32
+    %m = arith.extui %b : i8 to i32
+    %p = arith.muli %l, %m : i32
+    %s = arith.addi %sum, %p : i32
+    tile.yield %s : i32
+  } : (!strips, !x) -> !y
+  return %r : !y
+}

@@ -30,6 +30,7 @@ private:
   void multiplyPacked(const Panel &columns, mlir::Value sums);
   /// The place of packed columns from a step on, where `storedColumns` has them; of rows in `storedRows`.
   mlir::Value getStoredStart(mlir::Value column, mlir::Value step);
+  mlir::Value getWordsStart(mlir::Value column, mlir::Value step);
   /// The address of a group of a panel.
   mlir::Value getColumns(mlir::Value panel, mlir::Value group);
   /// The address of a group of packed columns of `storedColumns`.

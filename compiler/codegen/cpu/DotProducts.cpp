@@ -87,6 +87,14 @@ Value DotProductEmitter::getStoredStart(Value column, Value step) {
   return emission.multiply(number, emission.getConstant(layout.getGroupElements()));
 }
 
+/// Words may be those of a larger matrix, of which the product multiplies some steps.
+Value DotProductEmitter::getWordsStart(Value column, Value step) {
+  Positions positions = points.outer;
+  positions.push_back({points.n, column});
+  positions.push_back({points.k, step});
+  return emission.getIndex(points.getLinearIndex(form, *form.getInput(form.rhs)), positions);
+}
+
 Value DotProductEmitter::getColumns(Value panel, Value group) {
   Value start = emission.add(panel, emission.multiply(group, emission.getConstant(layout.getGroupElements())));
   if (!storedColumns)
@@ -100,7 +108,7 @@ Value DotProductEmitter::getColumns(Value panel, Value group) {
 void DotProductEmitter::multiplyPacked(const Panel &columns, Value sums) {
   Value panel = getCopy(), groups = countGroups(columns);
   if (!panel)
-    panel = getStoredStart(columns.first, columns.k);
+    panel = form.areColumnsWords() ? getWordsStart(columns.first, columns.k) : getStoredStart(columns.first, columns.k);
   Value bytesOfGroup = emission.getConstant(layout.factors.parts * layout.groupWords * layout.wordBytes);
   Value groupsOfStrip = groups, rowsAt = rowsStart, memory = packedRows;
   if (storedRows) {
