@@ -181,7 +181,6 @@ func::FuncOp InnerEmitter::emitBlock(int64_t rows, int64_t columns) {
   // As many rows at a time as have a lane for each sum.
   for (int64_t row = 0; row < rows;) {
     int64_t count = std::min<int64_t>(llvm::bit_floor<uint64_t>(rows - row), lanes / columns);
-    count = std::max<int64_t>(count, 1);
     storeRows(ArrayRef(sums).slice(row * columns, count * columns), count, columns, c, arguments[7], arguments[8]);
     c = advance(c, multiply(arguments[7], count));
     row += count;

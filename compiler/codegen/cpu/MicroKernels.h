@@ -34,8 +34,7 @@ enum class KernelKind {
   /// void freestone_inner_T(i64 rows, i64 columns, i64 depth, const T *A, i64 rowPitch, const T *B, i64 columnPitch,
   ///                        i64 groupPitch, T *C, i64 ldc, i64 accumulate)
   /// does what `contract` does with vectors along k: rows of A lie along it, columns of B do so in groups of as many
-  /// steps as a panel has columns. Pitches are in bytes: from row to row, column to column, and group to group. No
-  /// other
+  /// steps as a panel has columns. Pitches are in bytes: from row to row, column to column, and group to group. No other
   /// elements are read or written.
   inner,
   /// void freestone_pairs_T(…)
