@@ -103,7 +103,12 @@ ComputeOp CoalesceLoops::mergeMember(Unit &unit, ComputeOp op, unsigned outer, O
   for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
     SmallVector<Expr> indices = getIndices(op, input, loops);
     unsigned first;
-    if (isMerged && getNeighbourAccess(op, input, outer, first) == NeighbourAccess::twoDimensions) {
+    NeighbourAccess access = isMerged ? getNeighbourAccess(op, input, outer, first) : NeighbourAccess::none;
+    if (access == NeighbourAccess::repeated) {
+      SmallVector<Expr> repeated(loops);
+      repeated[outer] = Expr::floorDiv(getLoopSymbol(context, outer), op.getExtents()[outer + 1]);
+      inputs.push_back(builder.read(mapping.lookupOrDefault(tensor), getIndices(op, input, repeated)));
+    } else if (access == NeighbourAccess::twoDimensions) {
       Expr start = indices[first] * op.getInputType(input).getShape()[first + 1];
       indices.erase(indices.begin() + first);
       indices[first] = indices[first] + start;

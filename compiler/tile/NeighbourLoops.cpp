@@ -8,6 +8,16 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
+/// Whether each element of a row is an operand's for the few steps of the last loop.
+static bool isRepeated(ComputeOp op, unsigned input, unsigned outer, unsigned dim) {
+  constexpr int64_t mostTimes = 4;
+  std::optional<int64_t> times = op.getExtents()[outer + 1].asConstant();
+  graph::TensorType type = op.getInputType(input);
+  return times && *times > 1 && *times <= mostTimes && outer + 2 == op.getNumLoops() && op.isParallel(outer + 1) &&
+         dim + 1 == type.getShape().size() && !type.getLayout() && !op.getFill(input) &&
+         !dependsOnLoops(getIndices(op, input)[dim] - getLoopSymbol(op.getContext(), outer));
+}
+
 NeighbourAccess tile::getNeighbourAccess(ComputeOp op, unsigned input, unsigned outer, unsigned &first) {
   SmallVector<Expr> extents = op.getExtents();
   SmallVector<Expr> indices = getIndices(op, input);
@@ -27,13 +37,15 @@ NeighbourAccess tile::getNeighbourAccess(ComputeOp op, unsigned input, unsigned 
   }
   if (users.size() != 1)
     return NeighbourAccess::apart;
+  if (isRepeated(op, input, outer, users[0]))
+    return NeighbourAccess::repeated;
   std::optional<LinearIndex> linear = asLinear(indices[users[0]], op.getNumLoops());
   if (!linear || linear->strides[outer] != linear->strides[outer + 1] * extents[outer + 1])
     return NeighbourAccess::apart;
   return NeighbourAccess::oneDimension;
 }
 
-static bool canMerge(ComputeOp op, unsigned outer) {
+static bool canMerge(ComputeOp op, unsigned outer, bool isAlone) {
   if (op.getNumLoops() <= outer)
     return true;
   if (op.getNumLoops() == outer + 1 || op.isParallel(outer) != op.isParallel(outer + 1))
@@ -47,7 +59,8 @@ static bool canMerge(ComputeOp op, unsigned outer) {
     return false;
   for (unsigned input = 0; input < op.getInputs().size(); ++input) {
     unsigned first;
-    if (getNeighbourAccess(op, input, outer, first) == NeighbourAccess::apart)
+    NeighbourAccess access = getNeighbourAccess(op, input, outer, first);
+    if (access == NeighbourAccess::apart || (access == NeighbourAccess::repeated && !isAlone))
       return false;
   }
   return true;
@@ -73,6 +86,7 @@ static bool areSameAxes(ArrayRef<ComputeOp> computes, unsigned outer) {
 }
 
 bool tile::canMerge(ArrayRef<ComputeOp> computes, unsigned outer) {
-  return llvm::all_of(computes, [&](ComputeOp compute) { return ::canMerge(compute, outer); }) &&
+  bool isAlone = computes.size() == 1;
+  return llvm::all_of(computes, [&](ComputeOp compute) { return ::canMerge(compute, outer, isAlone); }) &&
          areSameAxes(computes, outer);
 }

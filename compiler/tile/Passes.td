@@ -242,7 +242,8 @@ def FuseChains : TilePass<"tile-fuse-chains", "::mlir::func::FuncOp"> {
 def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {
   let summary = "merges neighbouring loops that run over memory without a gap in every operand";
   let description = [{
-    [b, s, 384] over [b, s] rows becomes [b*s, 384]; reshapes, which are free, stand around the computes.
+    [b, s, 384] over [b, s] rows becomes [b*s, 384]; reshapes, which are free, stand around the computes. So does
+    [h, w, 2] whose operand is [h, w], repeated up to four times along the last loop: it is read at `w floordiv 2`.
     Counts pairs of loops `coalesced`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];

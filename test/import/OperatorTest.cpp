@@ -172,6 +172,32 @@ TEST(Operator, ResizeByAFractionTakesEverySize) {
             (std::vector<float>{1, 1, 2, 3, 7, 7, 8, 9}));
 }
 
+/// Each element as often, where coordinates and rounding say so; no index is looked up then.
+TEST(Operator, ResizeByAWholeNumberRepeats) {
+  auto resized = [](const std::string &width, const std::string &attributes) {
+    Imported model = importText("agraph (float[1, " + width + R"(] x) => (float[1, q] y)
+      { s = Constant<value_floats = [1.0, 3.0]>() y = Resize<mode = "nearest")" +
+                                attributes + ">(x, , s) }");
+    bool gathers = false;
+    model.model.module->walk([&](graph::GatherOp) { gathers = true; });
+    return std::pair(run(model, {1, 2, 3}, {1, 3}), gathers);
+  };
+  std::vector<float> thrice{1, 1, 1, 2, 2, 2, 3, 3, 3};
+  for (std::string width : {"w", "3"}) {
+    for (std::string mapping : {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric"})
+      for (std::string rounding : {"round_prefer_floor", "round_prefer_ceil"})
+        EXPECT_EQ(resized(width, ", coordinate_transformation_mode = \"" + mapping + "\", nearest_mode = \"" +
+                                     rounding + "\""),
+                  std::pair(thrice, false));
+    EXPECT_EQ(resized(width, ", coordinate_transformation_mode = \"asymmetric\", nearest_mode = \"floor\""),
+              std::pair(thrice, false));
+    EXPECT_EQ(resized(width, ", coordinate_transformation_mode = \"asymmetric\", nearest_mode = \"ceil\""),
+              std::pair(std::vector<float>{1, 2, 2, 2, 3, 3, 3, 3, 3}, true));
+    EXPECT_EQ(resized(width, ", nearest_mode = \"floor\""),
+              std::pair(std::vector<float>{1, 1, 1, 1, 2, 2, 2, 3, 3}, true));
+  }
+}
+
 /// In f32 seven tenths are less, and six tenths are more.
 TEST(Operator, ScalesOfAResizeAreTheFractionsThatTheyState) {
   auto resized = [](const std::string &size, const std::string &scale) {

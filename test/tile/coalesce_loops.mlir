@@ -106,3 +106,41 @@ func.func @connected(%x: !graph.tensor<[n, 14, 32], f32>, %a: !graph.tensor<[32,
   } : !graph.tensor<[n, 14, 24], f32>
   return %r : !graph.tensor<[n, 14, 24], f32>
 }
+
+// -----
+
+#twice = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Elements that are repeated along the last loop, a few times, are read at a quotient.
+// CHECK-DAG:   #[[TWICE:.*]] = affine_map<(d0) -> (d0 floordiv 2)>
+// CHECK-LABEL: func.func @repeated
+// CHECK:         tile.compute [2*h*w] [parallel] ins(%{{.*}} : #[[TWICE]], %{{.*}} : #{{.*}})
+func.func @repeated(%x: !graph.tensor<[h, w], f32>, %y: !graph.tensor<[h, w, 2], f32>) -> !graph.tensor<[h, w, 2], f32> {
+  %r = tile.compute [h, w, 2] [parallel, parallel, parallel] ins(%x : #twice, %y : affine_map<(d0, d1, d2) -> (d0, d1, d2)>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[h, w], f32>, !graph.tensor<[h, w, 2], f32>) -> !graph.tensor<[h, w, 2], f32>
+  return %r : !graph.tensor<[h, w, 2], f32>
+}
+
+// -----
+
+#often = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// More often, a vector would have few elements; and those of a row that is not the last dimension are apart in memory.
+// CHECK-LABEL: func.func @often
+// CHECK:         tile.compute [h*w, 8] [parallel, parallel]
+// CHECK:         tile.compute [h, w, 2] [parallel, parallel, parallel]
+func.func @often(%x: !graph.tensor<[h, w], f32>, %z: !graph.tensor<[w, h], f32>)
+    -> (!graph.tensor<[h, w, 8], f32>, !graph.tensor<[h, w, 2], f32>) {
+  %r = tile.compute [h, w, 8] [parallel, parallel, parallel] ins(%x : #often) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[h, w], f32>) -> !graph.tensor<[h, w, 8], f32>
+  %s = tile.compute [h, w, 2] [parallel, parallel, parallel] ins(%z : affine_map<(d0, d1, d2) -> (d1, d0)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[w, h], f32>) -> !graph.tensor<[h, w, 2], f32>
+  return %r, %s : !graph.tensor<[h, w, 8], f32>, !graph.tensor<[h, w, 2], f32>
+}

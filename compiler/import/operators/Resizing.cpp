@@ -63,6 +63,7 @@ private:
   void keepAspectRatio(ArrayRef<int64_t> axes, ArrayRef<Expr> sizes, bool takesLeast, SmallVector<AxisScale> &scales);
   Tensor coordinates(const AxisScale &axis);
   Tensor inCrop(Tensor y, const AxisScale &axis);
+  std::optional<int64_t> getTimes(const AxisScale &axis, StringRef rounding);
   Tensor nearest(Tensor x, const AxisScale &axis);
   Tensor interpolate(Tensor x, const AxisScale &axis, ArrayRef<Tensor> weights, Tensor first);
   Tensor linear(Tensor x, const AxisScale &axis);
@@ -266,8 +267,31 @@ Tensor Resizer::inCrop(Tensor y, const AxisScale &axis) {
   return select(isInside, y, node.real("extrapolation_value", 0));
 }
 
+/// How often each element is repeated, where all are equally often, a few times: neighbours then, which no table of
+/// indices tells.
+std::optional<int64_t> Resizer::getTimes(const AxisScale &axis, StringRef rounding) {
+  constexpr int64_t mostTimes = 4;
+  std::string mapping = node.text("coordinate_transformation_mode", node.opset() < 11 ? "asymmetric" : "half_pixel");
+  bool isCentred = is_contained({"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel"}, mapping);
+  bool isEqual = mapping == "asymmetric" ? rounding == "floor" : isCentred && rounding.starts_with("round_");
+  if (!isEqual || axis.start)
+    return std::nullopt;
+  const Content *scale = axis.scale.constant();
+  bool isQuotient = !axis.isStated && node.text("keep_aspect_ratio_policy", "stretch") == "stretch";
+  for (int64_t times = 2; times <= mostTimes; ++times)
+    if (axis.size == x.dim(axis.axis) * times && (scale ? scale->front().asReal() == double(times) : isQuotient))
+      return times;
+  return std::nullopt;
+}
+
 Tensor Resizer::nearest(Tensor x, const AxisScale &axis) {
   std::string rounding = node.text("nearest_mode", node.opset() < 11 ? "floor" : "round_prefer_floor");
+  if (std::optional<int64_t> times = getTimes(axis, rounding)) {
+    Shape shape(x.shape()), repeated(shape);
+    repeated.insert(repeated.begin() + axis.axis + 1, builder.size(*times));
+    shape[axis.axis] = axis.size;
+    return reshape(repeat(x, repeated, {axis.axis + 1}), shape);
+  }
   Tensor at = coordinates(axis);
   if (rounding == "floor")
     at = floor(at);
