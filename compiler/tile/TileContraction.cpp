@@ -71,7 +71,9 @@ static bool hasVector(ContractionForm &form) {
 }
 
 bool tile::isMicroKernelContraction(ContractionForm &form, int64_t width) {
-  return !hasVector(form) || form.getPackedInput(width);
+  bool isRowInPlace = isa<FloatType>(form.elementType) && !form.m.empty() && !form.getExtent(form.n).isConstant(1) &&
+                      (form.getStreamedInput() || AlongDepth::get(form, width));
+  return !hasVector(form) || form.getPackedInput(width) || isRowInPlace;
 }
 
 /// Bytes of an element in memory of the input that a factor reads; of the micro-kernel's if it is computed.

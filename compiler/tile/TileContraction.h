@@ -26,8 +26,8 @@ MicroKernelAttr getMicroKernel(const DeviceDescription &device, mlir::Type eleme
 /// The same, which computes the last panel of some run's columns in as many vectors as they fit, where these are fewer.
 MicroKernelAttr withLastVectors(MicroKernelAttr kernel, llvm::ArrayRef<int64_t> columns);
 
-/// Whether a program is worth a micro-kernel of this width: rows share packed columns, or its weights are packed
-/// already.
+/// Whether a program is worth a micro-kernel of this width: rows share packed columns, its weights are packed already, or
+/// a single row reads the columns in place.
 bool isMicroKernelContraction(ContractionForm &form, int64_t width);
 
 /// A contraction in a micro-kernel at the sizes of a run, and at those of its typical runs.

@@ -33,9 +33,10 @@ tile.program @few_columns symbols [](%x: !x, %w: !w) -> (!y) {
 
 // -----
 
-// A row times a matrix whose rows are contiguous reads both in place.
+// A row times a matrix whose rows are contiguous is inner products of a micro-kernel, which reads both in place.
 // CHECK-LABEL: tile.program @row
-// CHECK-SAME:    #tile.plan<#tile.rows<{{.*}}block_rows = 4, block_columns = 4>, tiles = {{.*}}, scratch = 0,
+// CHECK-SAME:    #tile.tree<
+// CHECK-SAME:    in_place = 32
 !x = !graph.tensor<[1, s1], f32>
 !w = !graph.tensor<[s0, s1], f32>
 !y = !graph.tensor<[1, s0], f32>

@@ -30,8 +30,12 @@ private:
     Value from, to;
   };
 
+  /// Few rows read columns of up to so many bytes two at a time: prefetchers follow them from line to line.
+  static constexpr int64_t shortBytes = 1024;
+
   int64_t getMostRows() const { return tile::AlongDepth::getBlockRows(lanes * bytes); }
-  /// One or two rows, whose sums by four columns would wait for those of the step before.
+  /// One or two rows, whose sums by four columns would wait for those of the step before; by two, they wait less than
+  /// for short columns.
   int64_t getFewRows() const { return getMostRows() / 3; }
 
   /// Emits `void inner_R_C(i64 depth, ptr A, i64 rowPitch, ptr B, i64 columnPitch, i64 groupPitch, ptr C, i64 ldc,
@@ -88,13 +92,30 @@ void InnerEmitter::emit() {
   constexpr int64_t four = tile::AlongDepth::blockColumns;
   int64_t few = getFewRows(), most = getMostRows(), wide = std::min(lanes, 2 * four);
   Value areFew = compare(arith::CmpIPredicate::sle, rows, word(few));
-  Value whole = arith::SelectOp::create(builder, location, areFew, getWhole(wide), getWhole(four));
-  auto branch = scf::IfOp::create(builder, location, areFew, /*withElseRegion=*/true);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  emitTurns({1, few, wide, zero, whole});
-  builder.setInsertionPointToStart(branch.elseBlock());
-  emitTurns({few + 1, most, four, zero, whole});
-  builder.setInsertionPointAfter(branch);
+  Value areShort = compare(arith::CmpIPredicate::sle, function.getArgument(2), word(shortBytes / bytes));
+  auto select = [&](Value condition, Value lhs, Value rhs) -> Value {
+    return arith::SelectOp::create(builder, location, condition, lhs, rhs);
+  };
+  Value whole = select(areFew, select(areShort, getWhole(2), getWhole(wide)), getWhole(four));
+  auto emitIf = [&](Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise) {
+    auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    body();
+    builder.setInsertionPointToStart(branch.elseBlock());
+    otherwise();
+  };
+  auto emitFew = [&] {
+    emitIf(
+        areShort,
+        [&] {
+          emitTurns({1, few, 2, zero, whole});
+        },
+        [&] {
+          emitTurns({1, few, wide, zero, whole});
+        });
+  };
+  emitIf(areFew, emitFew, [&] { emitTurns({few + 1, most, four, zero, whole}); });
   // The last columns are few: code for them is, too.
   emitTurns({1, 1, 1, whole, columns});
   func::ReturnOp::create(builder, location);
