@@ -34,8 +34,7 @@ private:
   static constexpr int64_t shortBytes = 1024;
 
   int64_t getMostRows() const { return tile::AlongDepth::getBlockRows(lanes * bytes); }
-  /// One or two rows, whose sums by four columns would wait for those of the step before; by two, they wait less than
-  /// for short columns.
+  /// So few rows read eight columns at a time, since sums by four would wait for those of the step before.
   int64_t getFewRows() const { return getMostRows() / 3; }
 
   /// Emits `void inner_R_C(i64 depth, ptr A, i64 rowPitch, ptr B, i64 columnPitch, i64 groupPitch, ptr C, i64 ldc,
