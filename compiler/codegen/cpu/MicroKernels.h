@@ -26,8 +26,7 @@ enum class KernelKind {
   stream,
   /// void freestone_update_T(i64 rows, i64 columns, i64 depth, const T *A, const T *B, i64 pitch, T *C, i64 ldc,
   ///                         i64 accumulate)
-  /// does what `contract` does for at most `mostUpdatedRows` rows and any number of columns, with rows of B `pitch`
-  /// bytes
+  /// does what `contract` does for at most `mostUpdatedRows` rows and any number of columns, with rows of B `pitch` bytes
   /// apart: some of these at a time are added to all of C, which should fit L1, so that B streams by in the order of
   /// memory. A has `rows` elements for every step of k. No other elements are read or written.
   update,
