@@ -36,7 +36,7 @@ Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> g
   for (Tensor sums : rows) {
     Tensor squares = cast(sum(sums), type);
     if (keepApart)
-      squares = Tensor(builder, graph::BarrierOp::create(builder, location, squares.value(), ValueRange()));
+      squares = Tensor(builder, graph::BarrierOp::create(builder, location, squares.value()));
     total = total ? total + squares : squares;
     if (squaresOfEach)
       squaresOfEach->push_back(squares.value());

@@ -99,7 +99,7 @@ def Rematerialise : Pass<"graph-rematerialise", "::mlir::func::FuncOp"> {
     ```
     becomes, as `%c` is kept anyway,
     ```mlir
-    %kept = graph.barrier %c after %g
+    %kept = graph.barrier %c
     %again = graph.unary tanh %kept
     %d = graph.binary mul %g, %again
     ```

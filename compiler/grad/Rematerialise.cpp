@@ -51,7 +51,7 @@ private:
   int64_t bytesOf(Value value) const;
   double costOf(Value value) const;
   bool isKept(Value value) const;
-  Value again(Value value, ValueRange gradients);
+  Value again(Value value);
 
   Block &block;
   const llvm::StringMap<int64_t> &hints;
@@ -198,9 +198,8 @@ bool Rematerialiser::isKept(Value value) const {
   return known == numbers.end() || kept[known->second];
 }
 
-/// The value as recomputed in the backward pass. Kept values are hidden behind a barrier, whose other operands are the
-/// current gradients.
-Value Rematerialiser::again(Value wanted, ValueRange gradients) {
+/// The value as recomputed in the backward pass. Kept values are hidden behind a barrier.
+Value Rematerialiser::again(Value wanted) {
   SmallVector<Value> pending = {wanted};
   while (!pending.empty()) {
     Value value = pending.back();
@@ -210,7 +209,7 @@ Value Rematerialiser::again(Value wanted, ValueRange gradients) {
     } else if (op && isSource(op)) {
       copies[value] = value;
     } else if (isKept(value)) {
-      copies[value] = graph::BarrierOp::create(builder, value.getLoc(), value, gradients);
+      copies[value] = graph::BarrierOp::create(builder, value.getLoc(), value);
     } else {
       auto missing = llvm::make_filter_range(llvm::reverse(op->getOperands()),
                                              [&](Value operand) { return !copies.contains(operand); });
@@ -238,15 +237,10 @@ Recomputed Rematerialiser::run(const RecomputePolicy &policy) {
   recomputed.keptAfter = bytesOf(kept);
 
   for (Operation *op = forward.back()->getNextNode(); op != block.getTerminator(); op = op->getNextNode()) {
-    SmallVector<Value> gradients;
-    for (Value operand : op->getOperands())
-      if (Operation *definition = operand.getDefiningOp();
-          definition && backward.contains(definition) && !isSource(definition))
-        gradients.push_back(operand);
     builder.setInsertionPoint(op);
     for (OpOperand &operand : op->getOpOperands())
       if (!isKept(operand.get()))
-        operand.set(again(operand.get(), gradients));
+        operand.set(again(operand.get()));
   }
   recomputed.values = made;
   return recomputed;

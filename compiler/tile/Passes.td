@@ -318,7 +318,7 @@ def RoundProducts : TilePass<"tile-round-products", "::mlir::func::FuncOp"> {
 def DropBarriers : TilePass<"tile-drop-barriers", "::mlir::func::FuncOp"> {
   let summary = "removes barriers, once no later pass merges computes";
   let description = [{
-    `graph.barrier %x after %g` becomes `%x`: from here on the order of computes, which becomes that of phases, keeps
+    `graph.barrier %x` becomes `%x`: from here on the order of computes, which becomes that of phases, keeps
     them apart.
   }];
 }

@@ -36,6 +36,8 @@ static AffineMap getMapWithout(graph::ReshapeOp reshape, AffineMap read) {
 /// As isReadByLoops, of a tensor or a reshape of it.
 static bool isReadWithout(Value tensor, graph::ReshapeOp reshape) {
   return llvm::all_of(tensor.getUses(), [&](OpOperand &use) {
+    if (auto barrier = dyn_cast<graph::BarrierOp>(use.getOwner()))
+      return !reshape && isReadWithout(barrier.getResult(), {});
     if (auto another = dyn_cast<graph::ReshapeOp>(use.getOwner()))
       return !reshape && isReadWithout(another.getResult(), another);
     auto reader = dyn_cast<ComputeOp>(use.getOwner());
@@ -54,15 +56,34 @@ static void readBy(OpOperand &use, Value tensor, AffineMap map) {
   use.set(tensor);
 }
 
-/// Lets computes read a result without reshapes.
-static void dropReshapes(ComputeOp compute) {
-  for (Operation *user : llvm::make_early_inc_range(compute->getUsers()))
-    if (auto reshape = dyn_cast<graph::ReshapeOp>(user)) {
-      for (OpOperand &use : llvm::make_early_inc_range(reshape->getUses()))
-        readBy(use, compute->getResult(0),
-               getMapWithout(reshape, cast<ComputeOp>(use.getOwner()).getMap(use.getOperandNumber())));
-      reshape->erase();
+/// Lets computes read a tensor without reshapes.
+static void dropReshapes(Value tensor) {
+  for (Operation *user : llvm::make_early_inc_range(tensor.getUsers())) {
+    if (auto barrier = dyn_cast<graph::BarrierOp>(user))
+      dropReshapes(barrier.getResult());
+    auto reshape = dyn_cast<graph::ReshapeOp>(user);
+    if (!reshape)
+      continue;
+    for (OpOperand &use : llvm::make_early_inc_range(reshape->getUses()))
+      readBy(use, tensor, getMapWithout(reshape, cast<ComputeOp>(use.getOwner()).getMap(use.getOperandNumber())));
+    reshape->erase();
+  }
+}
+
+/// Lets the readers of a tensor read another one, whose dimensions are those of the first in this order.
+static void readInOrder(Value tensor, Value reordered, ArrayRef<unsigned> order) {
+  for (OpOperand &use : llvm::make_early_inc_range(tensor.getUses())) {
+    if (auto barrier = dyn_cast<graph::BarrierOp>(use.getOwner())) {
+      OpBuilder builder(barrier);
+      auto another = graph::BarrierOp::create(builder, barrier.getLoc(), reordered);
+      readInOrder(barrier.getResult(), another.getResult(), order);
+      barrier.erase();
+      continue;
     }
+    AffineMap read = cast<ComputeOp>(use.getOwner()).getMap(use.getOperandNumber());
+    SmallVector<AffineExpr> results = llvm::map_to_vector(order, [&](unsigned dim) { return read.getResult(dim); });
+    readBy(use, reordered, AffineMap::get(read.getNumDims(), read.getNumSymbols(), results, read.getContext()));
+  }
 }
 
 FailureOr<ComputeOp> tile::reorderResult(ComputeOp compute, ArrayRef<unsigned> order) {
@@ -70,13 +91,8 @@ FailureOr<ComputeOp> tile::reorderResult(ComputeOp compute, ArrayRef<unsigned> o
   FailureOr<ComputeOp> permuted = permuteLoops(builder, compute, order);
   if (failed(permuted))
     return failure();
-  dropReshapes(compute);
-  for (OpOperand &use : llvm::make_early_inc_range(compute->getUses())) {
-    AffineMap read = cast<ComputeOp>(use.getOwner()).getMap(use.getOperandNumber());
-    SmallVector<AffineExpr> results = llvm::map_to_vector(order, [&](unsigned dim) { return read.getResult(dim); });
-    readBy(use, permuted->getResult(0),
-           AffineMap::get(read.getNumDims(), read.getNumSymbols(), results, builder.getContext()));
-  }
+  dropReshapes(compute->getResult(0));
+  readInOrder(compute->getResult(0), permuted->getResult(0), order);
   compute->erase();
   return permuted;
 }

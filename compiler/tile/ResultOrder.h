@@ -5,8 +5,8 @@
 
 namespace freestone::tile {
 
-/// Whether only computes read a tensor, at places of the loops, if need be without a reshape: they can read it in any
-/// order.
+/// Whether only computes read a tensor, at places of the loops, if need be without a reshape, or behind a barrier: they
+/// can read it in any order.
 bool isReadByLoops(mlir::Value tensor);
 
 /// Permutes the parallel loops of a compute with one result, as permuteLoops does: its readers, which are computes (see

@@ -8,12 +8,19 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
+/// The tensor that a barrier hides.
+static Value getHidden(Value tensor) {
+  while (auto barrier = tensor.getDefiningOp<graph::BarrierOp>())
+    tensor = barrier.getOperand();
+  return tensor;
+}
+
 /// The reductions whose results a tensor is made of, element by element.
 static void findReductions(Value tensor, SmallVectorImpl<ComputeOp> &found) {
   SmallVector<Value> open = {tensor};
   llvm::SmallPtrSet<Operation *, 8> seen;
   while (!open.empty()) {
-    auto compute = open.pop_back_val().getDefiningOp<ComputeOp>();
+    auto compute = getHidden(open.pop_back_val()).getDefiningOp<ComputeOp>();
     if (!compute || !seen.insert(compute).second)
       continue;
     if (compute.getNumReductions()) {
@@ -30,7 +37,7 @@ static void findReductions(Value tensor, SmallVectorImpl<ComputeOp> &found) {
 /// it at all loops, one each.
 static std::optional<SmallVector<unsigned>> getOrderOf(ComputeOp reduction, ComputeOp map, Value tensor) {
   auto find = [&](ComputeOp reader) {
-    auto input = llvm::find(reader.getInputs(), tensor);
+    auto input = llvm::find_if(reader.getInputs(), [&](Value read) { return getHidden(read) == getHidden(tensor); });
     unsigned number = input - reader.getInputs().begin();
     bool isRead = input != reader.getInputs().end() && !reader.getFill(number);
     return isRead && reader.getMap(number).isPermutation() ? reader.getMap(number) : AffineMap();
@@ -83,6 +90,24 @@ static std::optional<SmallVector<unsigned>> findOrder(ComputeOp map, const RowLe
   return std::nullopt;
 }
 
+/// The order in which a map that computes elements again reads those that are kept; nothing where it reads others in
+/// another order.
+static std::optional<SmallVector<unsigned>> findKeptOrder(ComputeOp map) {
+  std::optional<SmallVector<unsigned>> kept;
+  bool isKept = false;
+  for (auto [input, tensor] : llvm::enumerate(map.getInputs())) {
+    if (!map.getMap(input).isPermutation())
+      continue;
+    SmallVector<unsigned> order = llvm::map_to_vector(
+        map.getMap(input).getResults(), [](AffineExpr loop) { return cast<AffineDimExpr>(loop).getPosition(); });
+    if (map.getFill(input) || (kept && kept != order))
+      return std::nullopt;
+    kept = order;
+    isKept |= bool(tensor.getDefiningOp<graph::BarrierOp>());
+  }
+  return isKept && !llvm::is_sorted(*kept) ? kept : std::nullopt;
+}
+
 int64_t tile::orderMapsByRows(func::FuncOp function, const RowLengths &lengths) {
   int64_t ordered = 0;
   for (auto map : llvm::make_early_inc_range(function.getBody().front().getOps<ComputeOp>())) {
@@ -90,6 +115,8 @@ int64_t tile::orderMapsByRows(func::FuncOp function, const RowLengths &lengths) 
         !isReadByLoops(map->getResult(0)))
       continue;
     std::optional<SmallVector<unsigned>> order = findOrder(map, lengths);
+    if (!order)
+      order = findKeptOrder(map);
     ordered += order && succeeded(reorderResult(map, *order));
   }
   return ordered;

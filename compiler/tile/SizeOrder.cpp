@@ -3,7 +3,6 @@
 #include "compiler/dialect/sym/Substitute.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/tile/RegionSizes.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -48,15 +47,12 @@ ArrayRef<Operation *> SizeOrder::getUsers(Operation *binder) const {
 }
 
 bool SizeOrder::sort(Block &block) const {
-  if (users.empty())
-    return sortTopologically(&block);
   DenseMap<Operation *, SmallVector<Operation *>> before;
-  for (auto &[binder, behind] : users)
-    for (Operation *op : behind)
-      before[block.findAncestorOpInBlock(*op)].push_back(binder);
-  SmallVector<Operation *> left;
+  SmallVector<Operation *> operations;
   for (Operation &op : block.without_terminator()) {
-    left.push_back(&op);
+    operations.push_back(&op);
+    for (Operation *user : getUsers(&op))
+      before[block.findAncestorOpInBlock(*user)].push_back(&op);
     op.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (Operation *definition = operand.getDefiningOp())
@@ -64,20 +60,24 @@ bool SizeOrder::sort(Block &block) const {
             before[&op].push_back(outer);
     });
   }
-  llvm::SmallPtrSet<Operation *, 32> placed;
-  Operation *end = block.getTerminator();
-  auto place = [&](Operation *op) {
-    if (!llvm::all_of(before.lookup(op), [&](Operation *earlier) { return placed.contains(earlier); }))
-      return false;
-    op->moveBefore(end);
-    placed.insert(op);
-    return true;
-  };
-  while (!left.empty()) {
-    size_t count = left.size();
-    llvm::erase_if(left, place);
-    if (left.size() == count)
-      return false;
+  llvm::SmallPtrSet<Operation *, 32> placed, open;
+  SmallVector<Operation *> pending;
+  for (Operation *op : operations) {
+    pending.push_back(op);
+    while (!pending.empty()) {
+      Operation *next = pending.back();
+      auto missing = llvm::make_filter_range(llvm::reverse(before[next]),
+                                             [&](Operation *earlier) { return !placed.contains(earlier); });
+      if (placed.contains(next) || missing.empty()) {
+        pending.pop_back();
+        if (placed.insert(next).second)
+          next->moveBefore(block.getTerminator());
+        continue;
+      }
+      if (!open.insert(next).second)
+        return false;
+      llvm::append_range(pending, llvm::to_vector(missing));
+    }
   }
   return true;
 }

@@ -14,8 +14,9 @@ public:
 
   /// The operations that must come behind `binder`.
   llvm::ArrayRef<mlir::Operation *> getUsers(mlir::Operation *binder) const;
-  /// Sorts the block, which has changed: each operation behind those whose results or symbols it uses, otherwise in the
-  /// order that they are in. Operations that were moved into others are these. Returns false if there is no such order.
+  /// Sorts the block, which has changed: operations stay in their order, each right behind those of its producers, and
+  /// of those that bind or compare its symbols, that came later. Operations that were moved into others are these.
+  /// Returns false if there is no such order.
   bool sort(mlir::Block &block) const;
 
 private:

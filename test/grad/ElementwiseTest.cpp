@@ -85,7 +85,7 @@ TEST_F(ElementwiseGradient, SelectAndCast) {
   check(R"((%c: !graph.tensor<[n], i1>, %x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {
     %y = graph.unary sin %x : !graph.tensor<[n], f64>
     %z = graph.select %c, %y, %y : !graph.tensor<[n], i1>, !graph.tensor<[n], f64>
-    %w = graph.barrier %z after %x : !graph.tensor<[n], f64>, !graph.tensor<[n], f64>
+    %w = graph.barrier %z : !graph.tensor<[n], f64>
     return %w : !graph.tensor<[n], f64>
   })");
   // The derivative through a narrower type is that of the wide type.

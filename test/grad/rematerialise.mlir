@@ -6,7 +6,7 @@
 // CHECK: %[[t:.*]] = graph.unary tanh
 // CHECK: graph.unary exp %[[t]]
 // CHECK: graph.reduce add
-// CHECK: %[[kept:.*]] = graph.barrier %[[t]] after
+// CHECK: %[[kept:.*]] = graph.barrier %[[t]]
 // CHECK: graph.unary exp %[[kept]]
 // CHECK: return
 func.func @blocks(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}, %w: !graph.tensor<[16, 64], f32>) -> !graph.tensor<[], f32>

@@ -163,3 +163,24 @@ func.func @weighted(%g: !graph.tensor<[b, c], f32>, %w: !graph.tensor<[c], f32>)
   %y = graph.binary sub %g, %sb : !graph.tensor<[b, c], f32>
   return %y : !graph.tensor<[b, c], f32>
 }
+
+// -----
+
+// A group stands where its last member was, and what was between reads it behind. What does not depend on it stays
+// behind that, as it was: it would only live longer.
+// CHECK-LABEL: func.func @in_order
+// CHECK:         tile.group
+// CHECK:           math.tanh
+// CHECK:         tile.compute [n, m] [parallel, reduction]
+// CHECK:         graph.barrier
+// CHECK:         math.exp
+// CHECK:         return
+func.func @in_order(%x: !graph.tensor<[m, 16], f32>, %w: !graph.tensor<[16, n], f32>, %v: !graph.tensor<[k], f32>)
+    -> (!graph.tensor<[m, n], f32>, !graph.tensor<[n], f32>, !graph.tensor<[k], f32>) {
+  %p = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[m, 16], f32>, !graph.tensor<[16, n], f32>
+  %s = graph.reduce add %p axes [0] : !graph.tensor<[m, n], f32>
+  %t = graph.unary tanh %p : !graph.tensor<[m, n], f32>
+  %b = graph.barrier %v : !graph.tensor<[k], f32>
+  %e = graph.unary exp %b : !graph.tensor<[k], f32>
+  return %t, %s, %e : !graph.tensor<[m, n], f32>, !graph.tensor<[n], f32>, !graph.tensor<[k], f32>
+}

@@ -51,3 +51,22 @@ func.func @few(%x: !graph.tensor<[b, 16, 112, 112], f32>, %w: !graph.tensor<[32,
        : !graph.tensor<[b, 16, 112, 112], f32>, !graph.tensor<[32, 16, 3, 3], f32>
   return %y : !graph.tensor<[b, 32, 112, 112], f32>
 }
+
+// -----
+
+// What is computed again goes along what was kept.
+// CHECK-DAG:   #[[KEPT:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+// CHECK-LABEL: func.func @again
+// CHECK:         %[[KEPT_TENSOR:.*]] = graph.barrier %{{.*}} : <[64, b, 28, 28], f32>
+// CHECK:         %[[AGAIN:.*]] = tile.compute [64, b, 28, 28] [parallel, parallel, parallel, parallel] ins(%[[KEPT_TENSOR]] : #[[KEPT]])
+// CHECK:           math.exp
+// CHECK:         tile.compute [b, 32, 28, 28, 64, 3, 3] {{.*}} ins(%[[AGAIN]] : #{{.*}}
+func.func @again(%x: !graph.tensor<[64, b, 28, 28], f32>, %w: !graph.tensor<[32, 64, 3, 3], f32>) -> !graph.tensor<[b, 32, 28, 28], f32> {
+  %n = graph.unary tanh %x : !graph.tensor<[64, b, 28, 28], f32>
+  %k = graph.barrier %n : !graph.tensor<[64, b, 28, 28], f32>
+  %t = graph.transpose %k [1, 0, 2, 3] : !graph.tensor<[64, b, 28, 28], f32>
+  %e = graph.unary exp %t : !graph.tensor<[b, 64, 28, 28], f32>
+  %y = graph.convolve %e, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1
+       : !graph.tensor<[b, 64, 28, 28], f32>, !graph.tensor<[32, 64, 3, 3], f32>
+  return %y : !graph.tensor<[b, 32, 28, 28], f32>
+}

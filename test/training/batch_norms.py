@@ -3,8 +3,8 @@
 Convolution, normalization, Relu, depthwise convolution, normalization, Clip, convolution of single taps, normalization,
 residual, Relu, mean and head, of pictures with odd sizes, whose means are many times their deviations. One step of
 gradient descent tells the gradient of each parameter. It is compiled once for any batch and runs with batches of 1, 2, 7
-and 64, on one to four workers, to the same bytes; whole, and without each optimization that is for such steps, for this
-machine and for AVX2. Small pictures leave places in a product's panels, and large ones do not.
+and 64, on one to four workers, to the same bytes; whole, with activations computed again, which takes less memory, and
+without each optimization that is for such steps, for this machine and for AVX2. Small pictures leave places in a product's panels, and large ones do not.
 """
 
 import json
@@ -26,6 +26,8 @@ SWITCHES = {LARGE: {"factor-sums": "factored_sums", "order-maps": "ordered_maps"
 # Of the magnitudes that a gradient sums, and of a statistic: what lies within rounding of where an activation bends counts
 # or does not.
 TOLERANCE = 5e-4
+# Of a step's intermediates, where each activation beside a product's is computed again; of none as much is kept.
+MOST_RECOMPUTED = 0.75
 
 
 def make_model(path, picture):
@@ -129,9 +131,9 @@ def differentiate(p, x, labels):
     return gradients, statistics
 
 
-def compile_step(tool, target, *options):
+def compile_step(tool, target, *options, data="1.npz"):
     """The counters of step.stone."""
-    tool.train("model.onnx", "--compile-only", "-o", "step.stone", "--optimizer", "sgd", "--labels", "y", "--data", "1.npz",
+    tool.train("model.onnx", "--compile-only", "-o", "step.stone", "--optimizer", "sgd", "--labels", "y", "--data", data,
                "--target", target, *options)
     return json.loads(tool.run("inspect", "step.stone", "--json").stdout)["statistics"]
 
@@ -141,6 +143,12 @@ def take_step(tool, batch, workers):
     tool.train("step.stone", "--data", f"{batch}.npz", "--labels", "y", "--batch", batch, "--lr", RATE, "--steps", 1,
                "--threads", workers, "--no-shuffle", "--out", "run")
     return tool.weights("run"), tool.model("run")
+
+
+def plan_intermediates(tool, batch):
+    """In MiB."""
+    lines = tool.train("step.stone", "--data", f"{batch}.npz", "--labels", "y", "--batch", batch, "--plan").stdout.splitlines()
+    return next(float(line.split()[1]) for line in lines if line.split()[:1] == ["intermediates"])
 
 
 def compare(before, after, expected, what):
@@ -172,12 +180,42 @@ def check(tool, picture):
             assert len({model for _, model in steps}) == 1, f"{target}, {batch} pictures: workers give other bytes"
             worst = compare(before, steps[0][0], expected[batch], (target, picture, batch))
             print(f"{target}, {batch} pictures of {picture}: within {worst:.1e}")
+        assert compile_step(tool, target, "--recompute", "blocks")["recomputed"] > 0
+        for batch in BATCHES[-2:]:
+            worst = compare(before, take_step(tool, batch, 2)[0], expected[batch], (target, picture, batch, "recomputed"))
+        print(f"{target}, recomputed: within {worst:.1e}")
         for switch, counter in SWITCHES[picture].items():
             without = compile_step(tool, target, "--disable", switch)
             assert whole[counter] > 0 and without[counter] == 0, (switch, whole[counter], without[counter])
             for batch in BATCHES[-2:]:
                 worst = compare(before, take_step(tool, batch, 2)[0], expected[batch], (target, picture, batch, switch))
             print(f"{target} without {switch} ({whole[counter]}): within {worst:.1e}")
+
+
+def make_stack(path):
+    """Eight convolutions in a row, each with a normalization."""
+    nodes, weights = [node("Conv", ["x", "k0"], ["y0"], pads=[1, 1, 1, 1])], {"k0": (WIDE, 2, 3, 3), "w": (CLASSES, WIDE)}
+    for block in range(8):
+        weights |= {f"k{block + 1}": (WIDE, WIDE, 3, 3), f"s{block}": (WIDE,), f"t{block}": (WIDE,)}
+        nodes += [node("Conv", [f"y{block}", f"k{block + 1}"], [f"c{block}"], pads=[1, 1, 1, 1]),
+                  node("BatchNormalization", [f"c{block}", f"s{block}", f"t{block}", "m", "v"], [f"n{block}"]),
+                  node("Relu", [f"n{block}"], [f"y{block + 1}"])]
+    nodes += [node("GlobalAveragePool", ["y8"], ["p"]), node("Flatten", ["p"], ["f"]), node("Gemm", ["f", "w"], ["logits"], transB=1)]
+    save(path, nodes, [("x", FLOAT, ["n", 2, 17, 17])], [("logits", FLOAT, ["n", CLASSES])],
+         [*draw(np.random.default_rng(7), weights, fan_in), constant("m", np.zeros(WIDE)), constant("v", np.ones(WIDE))])
+
+
+def check_memory(tool):
+    """An activation computed again lives from its computation to its gradient."""
+    make_stack(tool.folder / "model.onnx")
+    random = np.random.default_rng(8)
+    np.savez(tool.folder / "16.npz", x=random.normal(size=(16, 2, 17, 17)).astype(np.float32), y=random.integers(CLASSES, size=16))
+    memory = {}
+    for recompute in ("none", "blocks"):
+        compile_step(tool, "host", "--recompute", recompute, data="16.npz")
+        memory[recompute] = plan_intermediates(tool, 16)
+    print(f"MiB of intermediates: {memory}")
+    assert memory["blocks"] < MOST_RECOMPUTED * memory["none"], memory
 
 
 def make_standardized(path, form):
@@ -223,6 +261,7 @@ def check_standardized(tool):
 def main():
     tool = Command(*sys.argv[1:])
     check_standardized(tool)
+    check_memory(tool)
     for picture in SWITCHES:
         check(tool, picture)
 

@@ -87,12 +87,9 @@ def Graph_RandomBitsOp : Graph_TypedOp<"random_bits", [Pure]> {
 }
 
 def Graph_BarrierOp : Graph_DeducedOp<"barrier"> {
-  let summary = [{
-    the identity, computed after the other operands; an optimization barrier against folding and sharing with earlier
-    operators
-  }];
-  let arguments = (ins Graph_Tensor:$operand, Variadic<Graph_Tensor>:$after);
-  let assemblyFormat = "$operand (`after` $after^)? attr-dict `:` type($operand) (`,` type($after)^)?";
+  let summary = "the identity; an optimization barrier against folding and sharing with earlier operators";
+  let arguments = (ins Graph_Tensor:$operand);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
 
 #endif // FREESTONE_COMPILER_DIALECT_GRAPH_SOURCES_TD
