@@ -36,32 +36,33 @@ def prepare_torch_step(name, precision="fp32", compiled=False):
     return step
 
 
-def make_trainer(place, target, precision, threads):
+def make_trainer(place, target, precision, threads, recompute="none"):
     """A trainer by what is kept of its step, or compiled and kept."""
     import freestone
 
-    os.environ["FREESTONE_CACHE_DIR"] = str(place.kept_steps(target, precision))
+    os.environ["FREESTONE_CACHE_DIR"] = str(place.kept_steps(target, precision, recompute))
     batch = place.arrays("batch")
     are_classes = batch["expected"].dtype.kind == "i"
     loss = {"loss": "softmax-cross-entropy", "class_axis": int(batch["axis"])} if are_classes else {"loss": "mse"}
     return freestone.Trainer(place.model("training"), labels="expected", optimizer="adamw", lr=RATE, weight_decay=0.01,
-                             target=target, precision=precision, threads=threads, **loss)
+                             target=target, precision=precision, threads=threads, recompute=recompute, **loss)
 
 
-def compile_step(place, target, precision):
+def compile_step(place, target, precision, recompute="none"):
     """Compiling alone: the trainer is made again, with what the first one has kept."""
-    shutil.rmtree(place.kept_steps(target, precision), ignore_errors=True)
-    shutil.copytree(place.rates(), place.kept_steps(target, precision) / "machine")
+    kept = place.kept_steps(target, precision, recompute)
+    shutil.rmtree(kept, ignore_errors=True)
+    shutil.copytree(place.rates(), kept / "machine")
     begin = time.perf_counter()
-    make_trainer(place, target, precision, 0)
+    make_trainer(place, target, precision, 0, recompute)
     cold = time.perf_counter()
-    make_trainer(place, target, precision, 0)
+    make_trainer(place, target, precision, 0, recompute)
     return {"compile_s": cold - begin, "kept_s": time.perf_counter() - cold}
 
 
-def prepare_step(place, target="host", precision="fp32", threads=1):
-    place.compiled(place.kept_steps(target, precision), "step-compile", target, precision)
-    trainer = make_trainer(place, target, precision, threads)
+def prepare_step(place, target="host", precision="fp32", threads=1, recompute="none"):
+    place.compiled(place.kept_steps(target, precision, recompute), "step-compile", target, precision, recompute)
+    trainer = make_trainer(place, target, precision, threads, recompute)
     return lambda given, labels: trainer.step({**given, "expected": labels}).loss
 
 
@@ -110,8 +111,8 @@ def training(place, target, precision, threads):
 def training_memory(place, engine):
     arrays = place.arrays("batch")
     labels, _ = arrays.pop("expected"), arrays.pop("axis")
-    if engine == "freestone":
-        step = prepare_step(place)
+    if engine != "torch":
+        step = prepare_step(place, recompute="blocks" if engine == "recomputing" else "none")
     else:
         import torch
 

@@ -109,10 +109,13 @@ def print_training(results, names, target, precision, threads):
 
 
 def print_parity(results, names):
-    table = Table("Training", ["losses of 30 steps", "MiB", "PyTorch", "ratio"])
+    table = Table("Training", ["losses of 30 steps", "MiB", "PyTorch", "ratio", "--recompute blocks: MiB", "ratio"])
     for name in names:
         cells = [text(results.get("losses", name).get("difference"), "{:.0e}")]
-        table.add(name, cells + memory_cells(table, results, name, "training-memory", ("torch",)))
+        cells += memory_cells(table, results, name, "training-memory", ("torch",))
+        theirs, recomputing = (results.get("training-memory", name, engine).get("mib") for engine in ("torch", "recomputing"))
+        known = theirs and recomputing
+        table.add(name, [*cells, text(recomputing, "{:.0f}"), table.ratio("memory, recomputing", known and recomputing / theirs)])
     table.print()
 
 
