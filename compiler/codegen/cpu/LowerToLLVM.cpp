@@ -47,6 +47,7 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
     ignoreSignsOfZeros();
     RewritePatternSet patterns(&getContext());
     codegen::populateExpandMathPatterns(patterns, vectorBytes);
+    codegen::populateExpandRemainderPatterns(patterns);
     codegen::populateExpandLookupPatterns(patterns, vectorBytes, permutesBytes);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     if (!roundsToBF16)

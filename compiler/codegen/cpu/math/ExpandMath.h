@@ -10,6 +10,9 @@ namespace freestone::codegen {
 /// stay. Vectors of 64 bytes use instructions of AVX-512 where `vectorBytes`, the device's, says that it has them.
 void populateExpandMathPatterns(mlir::RewritePatternSet &patterns, unsigned vectorBytes);
 
+/// Rewrites remainders of f32, so that vectors call a function only where a quotient is long, infinite or not a number.
+void populateExpandRemainderPatterns(mlir::RewritePatternSet &patterns);
+
 /// Rewrites conversions of f64 to bf16 and f16, and of integers of 32 and 64 bits to bf16, so that they round once, by
 /// way of f32; and drops the rounding to bf16, before a conversion back, of what is a bf16 already. Must run before
 /// bf16 and f16 are emulated in f32.
