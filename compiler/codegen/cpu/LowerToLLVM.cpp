@@ -48,6 +48,7 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
     RewritePatternSet patterns(&getContext());
     codegen::populateExpandMathPatterns(patterns, vectorBytes);
     codegen::populateExpandRemainderPatterns(patterns);
+    codegen::populateQuantisePatterns(patterns);
     codegen::populateExpandLookupPatterns(patterns, vectorBytes, permutesBytes);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     if (!roundsToBF16)

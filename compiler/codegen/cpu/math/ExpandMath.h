@@ -10,6 +10,9 @@ namespace freestone::codegen {
 /// stay. Vectors of 64 bytes use instructions of AVX-512 where `vectorBytes`, the device's, says that it has them.
 void populateExpandMathPatterns(mlir::RewritePatternSet &patterns, unsigned vectorBytes);
 
+/// Rewrites roundings of f32 to integers of 8 and 16 bits within bounds.
+void populateQuantisePatterns(mlir::RewritePatternSet &patterns);
+
 /// Rewrites remainders of f32, so that vectors call a function only where a quotient is long, infinite or not a number.
 void populateExpandRemainderPatterns(mlir::RewritePatternSet &patterns);
 
