@@ -188,7 +188,7 @@ def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
     are connected by tiles (attention). Where results are also read behind the sums, as by gradients, these readers are
     connected as well, and compute them again. A map of elements and of what reductions over rows of them gave, such as
     a normalization by the statistics of a batch, first takes the order of the reductions' loops, so that both are passes
-    over the same rows. Products that read the pictures of a batch channel by channel, as such maps leave them, write them
+    over the same rows; what is computed again goes along what was kept. Operations stay in their order where groups move. Products that read the pictures of a batch channel by channel, as such maps leave them, write them
     so as well where panels of each picture's columns would not be full: the columns of all pictures are those of one
     product. What reads several equal slices of a contraction's columns together, such as the gates of a recurrent layer,
     is its epilogue as well, where slices are whole panels: counted by contraction as `sliced_epilogues`. Rows whose length only a run tells are assumed to be short where being long costs nothing. Counts
