@@ -63,9 +63,11 @@ template <typename ConvertOp> struct QuantiseByAddition : OpRewritePattern<Conve
                                       last = x.like(double(*high - zeroPoint));
     x = select(x > first, x, first);
     x = select(x < last, x, last);
-    Value integers = (x + 0x1.8p23).bits();
-    if (zeroPoint)
-      integers = arith::AddIOp::create(b, integers, x.integer(zeroPoint));
+    // LLVM 22 stores a single lane of floats' bits whole where these are truncated right away: an integer is added in
+    // any case. An even one leaves halves as they are rounded.
+    int64_t beyond = zeroPoint ? 0 : 2;
+    Value bits = (x + (0x1.8p23 + beyond)).bits();
+    Value integers = arith::AddIOp::create(b, bits, x.integer(zeroPoint - beyond));
     rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, op.getType(), integers);
     return success();
   }
