@@ -54,6 +54,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   layouts.inRuns = switches.packInRuns;
   layouts.inLoops = switches.packInLoops;
   layouts.transform = switches.transformFilters;
+  layouts.widen = switches.widenPictures;
   tile::FuseOptions fusion;
   // An invalid target is refused where code is made for it.
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {
@@ -65,6 +66,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
         switches.streamRows && device->quadUnit != WordUnit::tiles && device->pairUnit != WordUnit::tiles;
     layouts.parts = switches.splitProducts && tile::mayPayToSplit(*device);
     layouts.cacheBytes = device->getL2Bytes();
+    layouts.stepsOfPairs = device->getPairMultiplyAdds() / device->getMultiplyAdds(32);
     layouts.stepsPerByte = device->getMultiplyAdds(32) / device->getMemoryBandwidth();
     fusion.cacheBytes = device->getL2Bytes();
     fusion.columns = layouts.columns;

@@ -33,6 +33,7 @@ struct Switches {
   bool picturesInPlace = true;
   bool layOutState = true;
   bool transformFilters = true;
+  bool widenPictures = true;
   bool coalesceLoops = true;
   bool splitReductions = true;
   bool shortenLiveRanges = true;
@@ -94,7 +95,7 @@ struct Switches {
     if (level == 0)
       switches.append = switches.reverseLoops = switches.keepStates = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.sliceEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
-      switches.packStrips = switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
+      switches.packStrips = switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.widenPictures = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.picturesTogether = switches.windows = switches.shareRows =
           switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
@@ -160,6 +161,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "what the iterations of a loop multiply by is packed once, before it"},
     {"winograd", &Switches::transformFilters, "transformed",
      "convolutions of 3x3 taps multiply transforms of filters and pictures, with fewer products"},
+    {"widen-pictures", &Switches::widenPictures, "widened",
+     "convolutions of bf16 and fp16 are multiplied in f32 where dot products are not faster, and widen pictures while copying them"},
     {"pictures-in-place", &Switches::picturesInPlace, "pictures_in_place",
      "convolutions of single taps read pictures as they are, with vectors along the channels out"},
     {"state-layouts", &Switches::layOutState, "laid_out",

@@ -385,7 +385,11 @@ std::optional<WordWindow> ContractionForm::getWordWindow() {
   std::optional<LinearIndex> linear = type.getLayout() ? std::nullopt : getStrides(compute, *input);
   if (!linear || !areOfWords(getStorageType(type.getElementType()), elementType))
     return std::nullopt;
-  for (bool isAlongDepth : {false, true}) {
+  // Rows are copied position by position: along the longer ones, such as those of a gradient's many places, there are
+  // fewer.
+  std::optional<int64_t> ofColumns = getExtent(n.back()).asConstant(), ofDepth = getExtent(k.back()).asConstant();
+  bool depthFirst = ofColumns && ofDepth && *ofColumns < *ofDepth;
+  for (bool isAlongDepth : {depthFirst, !depthFirst}) {
     ArrayRef<unsigned> positions = isAlongDepth ? k : n, steps = isAlongDepth ? n : k;
     std::optional<int64_t> stride = linear->strides[positions.back()].asConstant();
     if (!stride || *stride < 1 || *stride > WordWindow::mostStride ||

@@ -27,21 +27,28 @@ static std::optional<int64_t> countTaps(ContractionForm &contraction, ArrayRef<u
   return taps;
 }
 
-std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
+/// The input that a factor is, of the type of the sums, or if it may be widened, of a narrower floating-point type.
+static std::optional<unsigned> getFactor(ContractionForm &contraction, Value factor, bool mayWiden) {
+  bool isWide = isa<BlockArgument>(factor) && factor.getType() == contraction.elementType;
+  if (!isWide && !(mayWiden && isa<FloatType>(contraction.elementType)))
+    return std::nullopt;
+  return contraction.getInput(factor);
+}
+
+std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute, bool mayWidenWeights) {
   std::optional<ContractionForm> contraction = ContractionForm::get(compute);
   if (!contraction)
     return std::nullopt;
-  auto picture = dyn_cast<BlockArgument>(contraction->rhs), weights = dyn_cast<BlockArgument>(contraction->lhs);
-  unsigned inputs = compute.getInputs().size();
-  if (!picture || !weights || picture.getArgNumber() >= inputs || weights.getArgNumber() >= inputs)
+  std::optional<unsigned> picture = getFactor(*contraction, contraction->rhs, /*mayWiden=*/true),
+                          weights = getFactor(*contraction, contraction->lhs, mayWidenWeights);
+  if (!picture || !weights)
     return std::nullopt;
   ConvolutionForm form;
   form.contraction = *contraction;
-  form.picture = picture.getArgNumber();
-  form.weights = weights.getArgNumber();
+  form.picture = *picture;
+  form.weights = *weights;
   if (!countTaps(form.contraction, form.getTapLoops()) || contraction->m.size() != 1 || contraction->n.size() > 3 ||
-      compute.getFill(form.weights) || picture.getType() != contraction->elementType ||
-      weights.getType() != contraction->elementType || !hasStrides(compute.getInputType(form.picture)) ||
+      compute.getFill(form.weights) || !hasStrides(compute.getInputType(form.picture)) ||
       !getStrides(compute, form.picture))
     return std::nullopt;
   if (contraction->n.size() == 3) {
@@ -231,7 +238,8 @@ WinogradAttr ConvolutionForm::getTransformed() {
 }
 
 bool ConvolutionForm::mayBeInPlace() {
-  return taps == 1 && pixelStride == 1 && !rowLoop && !depthDim && !contraction.compute.getFill(picture);
+  return taps == 1 && pixelStride == 1 && !rowLoop && !depthDim && !contraction.compute.getFill(picture) &&
+         !widensPicture();
 }
 
 std::pair<int64_t, int64_t> ConvolutionForm::getTapSteps(unsigned loop) {

@@ -59,8 +59,9 @@ struct ConvolutionForm {
   std::optional<Pooling> pooling;
 
   /// Nothing if the compute is no convolution of this form: windows with large strides along a row, or of more than
-  /// three dimensions, are excluded.
-  static std::optional<ConvolutionForm> get(ComputeOp compute);
+  /// three dimensions, are excluded. The picture may be of a narrower floating-point type than the sums, so that its
+  /// copy widens it; the weights too, as long as these are to be packed.
+  static std::optional<ConvolutionForm> get(ComputeOp compute, bool mayWidenWeights = false);
   /// The convolution at the beginning of `computes`, if the next compute may be its pooling and all later ones its
   /// epilogue.
   static std::optional<ConvolutionForm> get(llvm::ArrayRef<ComputeOp> computes);
@@ -75,6 +76,8 @@ struct ConvolutionForm {
 
   /// Sets the picture's dimension of depths; false if taps along it are not the outer ones, or are dilated.
   bool setDepth(unsigned dim, const LinearIndex &coordinate);
+  /// Whether the picture is of a narrower type than the sums.
+  bool widensPicture() { return contraction.compute.getInputArgs()[picture].getType() != contraction.elementType; }
   /// Whether the weights are packed in panels of `width` output channels, as the micro-kernel reads them.
   bool isPacked(int64_t width);
   /// Whether panels of `width` output channels hold the weights, or what these are transformed to.

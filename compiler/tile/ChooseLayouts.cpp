@@ -13,6 +13,7 @@
 #include "compiler/tile/SplitProducts.h"
 #include "compiler/tile/StorePanels.h"
 #include "compiler/tile/TransformFilters.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace freestone::tile {
 #define GEN_PASS_DEF_CHOOSELAYOUTS
@@ -60,24 +61,26 @@ public:
 
 private:
   void chooseIn(func::FuncOp function);
+  std::optional<ConvolutionForm> getConvolution(ComputeOp op);
   bool isConvolution(ComputeOp op);
   bool isWorthPackingInRun(ComputeOp op, const ContractionDims &dims);
   bool multipliesWords(ContractionForm &form);
+  bool packsConvolution(ComputeOp op, const ContractionDims &dims);
   bool readsWords(ComputeOp op, const ContractionDims &dims);
   bool readsStrips(ComputeOp op, const ContractionDims &dims);
   bool readsFiltersAstride(ComputeOp op, const ContractionDims &dims);
-  Attribute chooseForConvolution(ComputeOp op, const PackedOrder &order);
+  Attribute chooseForConvolution(ComputeOp op, const PackedOrder &order, bool hasWords);
   bool isWorthPackingOnce(LoopOp loop, ComputeOp op, const ContractionDims &dims);
   void packCaptured(LoopOp loop);
   void packParts(LoopOp loop, ComputeOp op, const ContractionDims &dims);
   Value packBefore(LoopOp loop, Value source, const PackedShape &packed, PanelsAttr layout);
   std::optional<PackedShape> getPackedShape(ComputeOp op, unsigned input, const PackedOrder &order);
   void read(ComputeOp op, unsigned input, const PackedOrder &order, Value packing);
-  void pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout);
-  Value makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, ArrayRef<Expr> shape, Attribute layout);
+  bool pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout, Type element = {});
+  Value makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, graph::TensorType type);
 
   /// Operands read in the same way share one packing.
-  DenseMap<std::tuple<Value, Attribute, Attribute>, Value> packings;
+  DenseMap<std::tuple<Value, Attribute, Type>, Value> packings;
   /// Parts of a packed operand, by it and their type: arguments of the loop's body.
   DenseMap<std::pair<Value, Type>, Value> partsOf;
 };
@@ -99,9 +102,21 @@ PackedOrder getOrder(ComputeOp op, unsigned input, const ContractionDims &dims, 
   return order;
 }
 
+/// A convolution whose weights may be packed. Narrow ones with several taps are widened: both operands are, the picture
+/// in each tile.
+std::optional<ConvolutionForm> ChooseLayouts::getConvolution(ComputeOp op) {
+  if (!convolutions)
+    return std::nullopt;
+  std::optional<ConvolutionForm> form = ConvolutionForm::get(op, /*mayWidenWeights=*/widen);
+  if (!form || !form->widensPicture())
+    return form;
+  bool areNarrow = op.getInputArgs()[form->weights].getType() != form->contraction.elementType;
+  return widen && areNarrow && form->taps > 1 ? form : std::nullopt;
+}
+
 /// Whether the compute is a convolution whose output channels fill most of their panels.
 bool ChooseLayouts::isConvolution(ComputeOp op) {
-  std::optional<ConvolutionForm> form = convolutions ? ConvolutionForm::get(op) : std::nullopt;
+  std::optional<ConvolutionForm> form = getConvolution(op);
   std::optional<int64_t> channels;
   if (form)
     channels = form->contraction.getExtent(form->contraction.m).asConstant();
@@ -115,12 +130,22 @@ bool ChooseLayouts::isConvolution(ComputeOp op) {
   return *channels % unit == 0 || *channels * 5 >= int64_t(llvm::alignTo(*channels, columns)) * 4;
 }
 
+/// What a cast narrows, seen through reshapes.
+static Value getCastSource(Value tensor) {
+  auto cast = getReshapeSource(tensor).getDefiningOp<ComputeOp>();
+  if (!cast || !isMap(cast) || cast.getInputs().size() != 1 || cast.getNumResults() != 1 || cast.getFill(0))
+    return tensor;
+  Operation *body = cast.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  bool isCast = isa_and_nonnull<arith::TruncFOp>(body) && body->getOperand(0) == cast.getInputArgs()[0];
+  return isCast ? cast.getInputs()[0] : tensor;
+}
+
 /// Whether a convolution's weights, which the run brings, are packed before it: each serves many pixels. Of a single
 /// tap they can't be told from the other matrix of a product.
 bool ChooseLayouts::isWorthPackingInRun(ComputeOp op, const ContractionDims &dims) {
-  Value weights = getReshapeSource(op.getInputs()[dims.lhs]);
+  Value weights = getReshapeSource(getCastSource(op.getInputs()[dims.lhs]));
   graph::TensorType type = op.getInputType(dims.lhs);
-  if (!inRuns || ConvolutionForm::get(op)->taps == 1 || !isa<BlockArgument>(weights) || op.getFill(dims.lhs) ||
+  if (!inRuns || getConvolution(op)->taps == 1 || !isa<BlockArgument>(weights) || op.getFill(dims.lhs) ||
       type.getLayout() || !type.getStaticShape())
     return false;
   SmallVector<Expr> extents = op.getExtents();
@@ -183,16 +208,48 @@ bool ChooseLayouts::readsStrips(ComputeOp op, const ContractionDims &dims) {
          isHoistable(rows) && !isHoistable(op.getResult(0)) && multipliesWords(*form);
 }
 
-/// Panels of the weights, or of what they are transformed to.
-Attribute ChooseLayouts::chooseForConvolution(ComputeOp op, const PackedOrder &order) {
+/// Whether an operand is made of weights alone, as it lies in memory.
+static bool isPackable(ComputeOp op, unsigned input) {
+  Value tensor = op.getInputs()[input];
+  return !op.getFill(input) && !op.getInputType(input).getLayout() && isWeightOnly(tensor) && isHoistable(tensor);
+}
+
+/// Panels of the weights, or of what they are transformed to; null where dot products of words take less time.
+Attribute ChooseLayouts::chooseForConvolution(ComputeOp op, const PackedOrder &order, bool hasWords) {
   int64_t outputs = 0;
   if (transform)
-    outputs = chooseTransform(*ConvolutionForm::get(op), TypicalSizes(op), {cacheBytes, stepsPerByte});
-  if (outputs > 0) {
-    count(getOperation(), "transformed", 1);
+    outputs = chooseTransform(*getConvolution(op), TypicalSizes(op),
+                              {cacheBytes, stepsPerByte, hasWords ? double(stepsOfPairs) : 0});
+  if (outputs > 0)
     return WinogradAttr::get(&getContext(), outputs, columns);
+  return hasWords ? Attribute() : PanelsAttr::get(&getContext(), order.axis, columns, order.batch);
+}
+
+/// Packs the weights of a convolution whose vectors lie along the channels out, widened if they are narrow.
+bool ChooseLayouts::packsConvolution(ComputeOp op, const ContractionDims &dims) {
+  if (!isConvolution(op) || !(isPackable(op, dims.lhs) || isWorthPackingInRun(op, dims)))
+    return false;
+  ConvolutionForm form = *getConvolution(op);
+  bool widens = form.widensPicture();
+  PackedOrder order = getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/false);
+  Attribute layout = chooseForConvolution(op, order, widens && multipliesWords(form.contraction));
+  Type element = form.contraction.elementType;
+  if (!layout || !pack(op, dims.lhs, order, layout, widens ? element : Type()))
+    return !widens;
+  if (isa<WinogradAttr>(layout))
+    count(getOperation(), "transformed", 1);
+  if (form.taps == 1)
+    count(getOperation(), "pictures_in_place", 1);
+  if (!widens)
+    return true;
+  count(getOperation(), "widened", 1);
+  BlockArgument weight = op.getInputArgs()[dims.lhs];
+  for (Operation *user : llvm::make_early_inc_range(weight.getUsers())) {
+    user->getResult(0).replaceAllUsesWith(weight);
+    user->erase();
   }
-  return PanelsAttr::get(&getContext(), order.axis, columns, order.batch);
+  weight.setType(element);
+  return true;
 }
 
 void ChooseLayouts::chooseIn(func::FuncOp function) {
@@ -204,6 +261,13 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
   });
   for (ComputeOp op : contractions) {
     ContractionDims dims = *getContractionDims(op);
+    // Connected products pack a tile's operands themselves.
+    auto group = dyn_cast<GroupOp>(op->getParentOp());
+    bool isConnected = group && areConnected(llvm::to_vector(group.getBody()->getOps<ComputeOp>()));
+    // Computes that are hoisted into @init run once and read the plain weights.
+    bool readsPlain = isConnected || isHoistable(op.getResult(0));
+    if (!readsPlain && op.getResultType(0).getElementType().isF32() && packsConvolution(op, dims))
+      continue;
     if (readsStrips(op, dims)) {
       pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true),
            StripsAttr::get(&getContext(), ContractionForm::get(op)->getDotProductFactors()->getStepsOfWord()));
@@ -221,34 +285,16 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
       continue;
     }
     // The micro-kernels read packed panels of f32 only; narrower types are read element by element.
-    if (!op.getResultType(0).getElementType().isF32() || dims.accumulate != Accumulate::multiplyAdd)
+    if (readsPlain || !op.getResultType(0).getElementType().isF32() || dims.accumulate != Accumulate::multiplyAdd)
       continue;
-    // Computes that are hoisted into @init run once and read the plain weights.
-    if (isHoistable(op.getResult(0)))
-      continue;
-    // Connected products pack a tile's operands themselves.
-    if (auto group = dyn_cast<GroupOp>(op->getParentOp()))
-      if (areConnected(llvm::to_vector(group.getBody()->getOps<ComputeOp>())))
-        continue;
-    auto isPackable = [&](unsigned input) {
-      Value tensor = op.getInputs()[input];
-      return !op.getFill(input) && !op.getInputType(input).getLayout() && isWeightOnly(tensor) && isHoistable(tensor);
-    };
-    if (isConvolution(op) && (isPackable(dims.lhs) || isWorthPackingInRun(op, dims))) {
-      if (ConvolutionForm::get(op)->taps == 1)
-        count(getOperation(), "pictures_in_place", 1);
-      PackedOrder order = getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/false);
-      pack(op, dims.lhs, order, chooseForConvolution(op, order));
-      continue;
-    }
     // A panel of a single column would be padding.
     auto packPanels = [&](unsigned input, unsigned free, bool freeFirst, int64_t width) {
       PackedOrder order = getOrder(op, input, dims, free, freeFirst);
       pack(op, input, order, PanelsAttr::get(&getContext(), order.axis, width, order.batch));
     };
-    if (dims.n.size() == 1 && !op.getExtents()[dims.n.front()].isConstant(1) && isPackable(dims.rhs))
+    if (dims.n.size() == 1 && !op.getExtents()[dims.n.front()].isConstant(1) && isPackable(op, dims.rhs))
       packPanels(dims.rhs, dims.n.front(), /*freeFirst=*/false, columns);
-    if (rows > 0 && dims.m.size() == 1 && isPackable(dims.lhs))
+    if (rows > 0 && dims.m.size() == 1 && isPackable(op, dims.lhs))
       packPanels(dims.lhs, dims.m.front(), /*freeFirst=*/true, rows);
   }
 }
@@ -279,18 +325,22 @@ void ChooseLayouts::read(ComputeOp op, unsigned input, const PackedOrder &order,
   op->setOperand(input, packing);
 }
 
-void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout) {
+/// Elements are widened to `element`; by default they stay as they are. Returns whether the operand could be packed.
+bool ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout, Type element) {
   std::optional<PackedShape> packed = getPackedShape(op, input, order);
   if (!packed)
-    return;
+    return false;
   Value source = op.getInputs()[input];
-  Value &packing = packings[{source, getExprArrayAttr(&getContext(), packed->indices), layout}];
+  auto type =
+      graph::TensorType::get(&getContext(), packed->shape, element ? element : graph::getElementType(source), layout);
+  Value &packing = packings[{source, getExprArrayAttr(&getContext(), packed->indices), type}];
   if (!packing)
-    packing = makePacking(op, source, packed->indices, packed->shape, layout);
+    packing = makePacking(op, source, packed->indices, type);
   if (!packing)
-    return;
+    return false;
   read(op, input, order, packing);
   count(getOperation(), "packed", 1);
+  return true;
 }
 
 /// Whether the columns of a product in a loop's body are packed before the loop. Few rows read them in place.
@@ -411,11 +461,12 @@ Value ChooseLayouts::packBefore(LoopOp loop, Value source, const PackedShape &pa
 
 /// Of a weight this is hoisted to @init; what the run brings is packed right before its first use. Without a layout,
 /// only the order changes.
-Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, ArrayRef<Expr> shape,
-                                 Attribute layout) {
+Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, graph::TensorType type) {
   OpBuilder builder(&getContext());
   Location location = source.getLoc();
-  auto type = graph::TensorType::get(&getContext(), shape, graph::getElementType(source), layout);
+  ArrayRef<Expr> shape = type.getShape();
+  Attribute layout = type.getLayout();
+  Type element = type.getElementType();
   bool isOfWeight = isWeightOnly(source);
   if (isOfWeight) {
     builder.setInsertionPointAfterValue(source);
@@ -426,17 +477,20 @@ Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> in
   if (!isOfWeight && layout) {
     auto transformed = dyn_cast<WinogradAttr>(layout);
     FailureOr<ComputeOp> stored =
-        transformed ? storeTransformed(builder, location, source, indices, shape, transformed)
-                    : storePanels(builder, location, source, indices, shape, cast<PanelsAttr>(layout));
+        transformed ? storeTransformed(builder, location, source, indices, shape, transformed, element)
+                    : storePanels(builder, location, source, indices, shape, cast<PanelsAttr>(layout), element);
     if (failed(stored))
       return {};
     return ViewOp::create(builder, location, type, stored->getResult(0));
   }
   ComputeBuilder copy(builder, location, shape);
-  if (indices != ArrayRef(copy.parallelLoops()) || graph::getShape(source) != shape) {
+  bool widens = graph::getElementType(source) != element;
+  if (indices != ArrayRef(copy.parallelLoops()) || graph::getShape(source) != shape || widens) {
     unsigned operand = copy.read(source, indices);
-    FailureOr<ComputeOp> ordered =
-        copy.create(graph::getElementType(source), [&](ComputeBody &body) { return body.input(operand); });
+    FailureOr<ComputeOp> ordered = copy.create(element, [&](ComputeBody &body) -> Value {
+      return widens ? arith::ExtFOp::create(body.builder, element, body.input(operand)).getResult()
+                    : body.input(operand);
+    });
     if (failed(ordered))
       return {};
     source = ordered->getResult(0);

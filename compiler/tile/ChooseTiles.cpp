@@ -157,12 +157,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     }
     bool hasDotProducts = form && dotProducts && tile::isDotProductContraction(*form, device);
     std::optional<tile::WeightGradientForm> gradient;
-    if (form && weightGradients && !runsOfStage && !hasDotProducts)
+    if (form && weightGradients && !runsOfStage)
       gradient = tile::WeightGradientForm::get(form->compute);
     tile::WeightGradientTilingAttr ofGradient;
     if (gradient)
       ofGradient = tile::tileWeightGradient(*gradient, tile::TypicalRuns(program), device,
-                                            {transform, channelsApart, bringTiles});
+                                            {transform, channelsApart, bringTiles}, hasDotProducts);
     if (ofGradient) {
       count("weight_gradients");
       if (ofGradient.getOutputs())

@@ -344,7 +344,9 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
     that dot products of bf16 would gather, which are put in order. What a loop captures and its body multiplies many
     rows by is packed once, before the loop, counted as `packed_in_loops`, and where a matrix unit multiplies it in parts
     of bf16, so are these, in runs with rows enough, counted as `parts_in_loops`. Filters of 3 x 3 taps are transformed where
-    that saves time, which is counted as `transformed`. Narrow weights that dot products read are packed in their words, counted
+    that saves time, which is counted as `transformed`. Convolutions of narrow floating-point numbers are multiplied in
+    f32 where no dot products take less time, counted as `widened`: weights are widened when packed, pictures by each
+    tile. Narrow weights that dot products read are packed in their words, counted
     as `packed_words`, those of rows, such as filters, as `packed_strips`. Counts operands `packed`, those of convolutions of single taps as
     `pictures_in_place`, and values `hoisted`.
   }];
@@ -376,6 +378,10 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
                         "Transform filters of 3 x 3 taps where that saves time">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576",
                         "Bytes of the cache that a worker has for itself">,
+                 Option<"widen", "widen", "bool", "true",
+                        "Multiply convolutions of narrow floating-point numbers in f32 where that saves time">,
+                 Option<"stepsOfPairs", "steps-of-pairs", "double", "2",
+                        "Multiply-adds of dot products of pairs in the time of one of f32">,
                  Option<"stepsPerByte", "steps-per-byte", "double", "8",
                         "Multiply-adds in the time of a byte from beyond that cache">,
                  Option<"rows", "rows", "int64_t", "0",

@@ -9,8 +9,12 @@ using freestone::sym::Expr;
 
 namespace freestone::tile {
 
+static Value widen(ComputeBody &body, Value value, Type element) {
+  return value.getType() == element ? value : arith::ExtFOp::create(body.builder, element, value).getResult();
+}
+
 FailureOr<ComputeOp> storePanels(OpBuilder &builder, Location location, Value source, ArrayRef<Expr> indices,
-                                 ArrayRef<Expr> shape, PanelsAttr layout) {
+                                 ArrayRef<Expr> shape, PanelsAttr layout, Type element) {
   unsigned batch = layout.getBatch(), axis = layout.getAxis(), next = batch + 1;
   bool isFull = Expr::mod(shape[axis], layout.getWidth()).isConstant(0);
   auto isAxis = [&](auto dim) {
@@ -29,10 +33,10 @@ FailureOr<ComputeOp> storePanels(OpBuilder &builder, Location location, Value so
       dims[dim] = stored[next++];
   }
   auto read = llvm::map_to_vector(indices, [&](Expr index) { return substituteLoops(index, dims); });
-  Type element = graph::getElementType(source);
+  Type from = graph::getElementType(source), to = element ? element : from;
   unsigned operand =
-      compute.read(source, read, isFull ? TypedAttr() : cast<TypedAttr>(builder.getZeroAttr(getScalarType(element))));
-  return compute.create(element, [&](ComputeBody &body) { return body.input(operand); });
+      compute.read(source, read, isFull ? TypedAttr() : cast<TypedAttr>(builder.getZeroAttr(getScalarType(from))));
+  return compute.create(to, [&](ComputeBody &body) { return widen(body, body.input(operand), getScalarType(to)); });
 }
 
 FailureOr<ComputeOp> storeWords(OpBuilder &builder, Location location, Value source, ArrayRef<Expr> indices,
@@ -83,13 +87,14 @@ static Value getFilterMatrix(OpBuilder &builder, Location location, int64_t outp
 
 /// From panels of taps, whose rows are contiguous.
 FailureOr<ComputeOp> storeTransformed(OpBuilder &builder, Location location, Value source, ArrayRef<Expr> indices,
-                                      ArrayRef<Expr> shape, WinogradAttr layout) {
+                                      ArrayRef<Expr> shape, WinogradAttr layout, Type element) {
   constexpr int64_t taps = WinogradTransforms::taps;
   auto panels = PanelsAttr::get(builder.getContext(), shape.size() - 1, layout.getWidth(), /*batch=*/0);
   FailureOr<ComputeOp> stored = storePanels(builder, location, source, indices, shape, panels);
   if (failed(stored))
     return failure();
-  Type element = graph::getElementType(source);
+  if (!element)
+    element = graph::getElementType(source);
   Value matrix = getFilterMatrix(builder, location, layout.getOutputs(), element);
   ComputeBuilder compute(builder, location, layout.getStorageShape(shape));
   SmallVector<Expr> loops = compute.parallelLoops();
@@ -113,7 +118,7 @@ FailureOr<ComputeOp> storeTransformed(OpBuilder &builder, Location location, Val
     for (int64_t tap = 0; tap < taps; ++tap) {
       Value row;
       for (int64_t along = 0; along < taps; ++along)
-        row = addProduct(row, body.input(alongs[along]), body.input(values[tap * taps + along]));
+        row = addProduct(row, body.input(alongs[along]), widen(body, body.input(values[tap * taps + along]), element));
       sum = addProduct(sum, body.input(downs[tap]), row);
     }
     return sum;

@@ -6,11 +6,12 @@
 namespace freestone::tile {
 
 /// The storage of a tensor of this shape in panels: its elements are those of `source` at `indices`, which are over the
-/// loops that stand for the tensor's dimensions (getLoopSymbol). The padding of the last panel is zeros. Fails where the
-/// indices are not linear, or where there is padding and the axis of the panels is no dimension of `source`.
+/// loops that stand for the tensor's dimensions (getLoopSymbol). The padding of the last panel is zeros. Fails where
+/// the indices are not linear, or where there is padding and the axis of the panels is no dimension of `source`.
+/// Elements are widened to `element`; by default they stay as they are.
 mlir::FailureOr<ComputeOp> storePanels(mlir::OpBuilder &builder, mlir::Location location, mlir::Value source,
                                        llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,
-                                       PanelsAttr layout);
+                                       PanelsAttr layout, mlir::Type element = {});
 
 /// The storage of a matrix of this shape, [steps, columns], in words; as above.
 mlir::FailureOr<ComputeOp> storeWords(mlir::OpBuilder &builder, mlir::Location location, mlir::Value source,
@@ -24,7 +25,7 @@ mlir::FailureOr<ComputeOp> storeStrips(mlir::OpBuilder &builder, mlir::Location 
 /// The storage of filters of this shape, [channels in…, 3, 3, channels out], that are transformed; as above.
 mlir::FailureOr<ComputeOp> storeTransformed(mlir::OpBuilder &builder, mlir::Location location, mlir::Value source,
                                             llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> shape,
-                                            WinogradAttr layout);
+                                            WinogradAttr layout, mlir::Type element = {});
 
 /// The storage of a matrix of this shape in parts; `panels` is its storage in panels of as many columns. Fails where
 /// its sizes are no sizes of loops.

@@ -68,12 +68,14 @@ static double getDirectCost(const Run &run, MicroKernelAttr kernel) {
   return taps * run.images * run.rows * run.places * std::max(run.in, double(kernel.getRows()) / 3) * out;
 }
 
-/// The transform with the least time of all runs together; none where that is the least.
-static Transform chooseTransform(ArrayRef<Run> runs, MicroKernelAttr kernel, int64_t cacheElements) {
+/// The transform with the least time of all runs together; none where that of direct sums, so many multiply-adds in the
+/// time of one of f32, is the least.
+static Transform chooseTransform(ArrayRef<Run> runs, MicroKernelAttr kernel, int64_t cacheElements,
+                                 double stepsAtOnce) {
   Transform best;
   double least = 0;
   for (const Run &run : runs)
-    least += getDirectCost(run, kernel);
+    least += getDirectCost(run, kernel) / stepsAtOnce;
   for (int64_t outputs : {2, 4}) {
     // As many channels in as channels out.
     auto side = static_cast<uint64_t>(std::sqrt(double(cacheElements) / 2 / double(getNumValues(outputs))));
@@ -90,7 +92,8 @@ static Transform chooseTransform(ArrayRef<Run> runs, MicroKernelAttr kernel, int
 }
 
 WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, const TypicalRuns &runs,
-                                                  const DeviceDescription &device, GradientSwitches switches) {
+                                                  const DeviceDescription &device, GradientSwitches switches,
+                                                  bool hasWords) {
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
@@ -101,8 +104,9 @@ WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, cons
   int64_t sums = device.getL2Bytes() / 2 / bytes, leastTiles = std::clamp<int64_t>(2 * device.units, 4, 16);
   Transform chosen;
   if (switches.transform && form.hasDenseSquares())
-    chosen = chooseTransform(getRuns(form, runs), kernel, getCacheElements(device));
-  if (!chosen.outputs && form.sumsWindow)
+    chosen = chooseTransform(getRuns(form, runs), kernel, getCacheElements(device),
+                             hasWords ? device.getPairMultiplyAdds() / device.getMultiplyAdds(32) : 1);
+  if (!chosen.outputs && (form.sumsWindow || hasWords))
     return {};
   int64_t transformed = chosen.outputs ? getCacheElements(device) / 4 : 0;
   // Of many channels, a part that is long enough to be worth reading and writing the sums.

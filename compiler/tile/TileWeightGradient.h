@@ -13,9 +13,10 @@ struct GradientSwitches {
 };
 
 /// The tiling of a convolution's weight gradient, with sums transformed where that takes least time in typical runs.
-/// Null where only transformed sums are better than a convolution's tiling, and they are not.
+/// Null where only transformed sums are better than another tiling, and they are not: than a convolution's, or than
+/// dot products of words (`hasWords`).
 WeightGradientTilingAttr tileWeightGradient(WeightGradientForm &form, const TypicalRuns &runs,
-                                            const DeviceDescription &device, GradientSwitches switches);
+                                            const DeviceDescription &device, GradientSwitches switches, bool hasWords);
 
 } // namespace freestone::tile
 

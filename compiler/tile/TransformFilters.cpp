@@ -1,6 +1,7 @@
 #include "compiler/tile/TransformFilters.h"
 
 #include "compiler/dialect/tile/WinogradTransforms.h"
+#include "compiler/plan/DotProductLayout.h"
 #include "compiler/plan/IndexMaps.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -28,10 +29,10 @@ static bool hasGroups(ConvolutionForm &form) {
   return false;
 }
 
-/// The cost of bringing the weights, `values` of each filter, for each of some passes over them; none where a worker's
-/// cache keeps them.
-static double getFetching(const Sizes &sizes, double values, double passes, const TransformPrices &prices) {
-  double bytes = values * sizes.in * sizes.out * sizeof(float);
+/// The cost of bringing the weights, so many bytes of each filter, for each of some passes over them; none where a
+/// worker's cache keeps them.
+static double getFetching(const Sizes &sizes, double ofFilter, double passes, const TransformPrices &prices) {
+  double bytes = ofFilter * sizes.in * sizes.out;
   return bytes > static_cast<double>(prices.cacheBytes) / 2 ? bytes * passes * prices.stepsPerByte : 0;
 }
 
@@ -43,13 +44,21 @@ static double getCost(const Sizes &sizes, int64_t outputs, const TransformPrices
                                        llvm::divideCeil(sizes.pixels, outputs));
   double inTile = static_cast<double>(prices.cacheBytes) / 2 / (values * sizes.in * sizeof(float));
   return values * squares * (sizes.in * sizes.out + ofPicture * sizes.in + ofProducts * sizes.out) +
-         getFetching(sizes, values, std::ceil(squares / std::max(1.0, inTile)), prices);
+         getFetching(sizes, values * sizeof(float), std::ceil(squares / std::max(1.0, inTile)), prices);
 }
 
 static double getDirectCost(const Sizes &sizes, const TransformPrices &prices) {
   constexpr double taps = WinogradTransforms::taps * WinogradTransforms::taps;
-  return taps * static_cast<double>(sizes.images * sizes.rows * sizes.pixels) * sizes.in * sizes.out +
-         getFetching(sizes, taps, /*passes=*/1, prices);
+  int64_t pixels = sizes.rows * sizes.pixels;
+  double bytes = sizeof(float), steps = 1;
+  if (prices.stepsOfPairs > 0) {
+    // Pixels of a picture are columns, in whole panels.
+    pixels = static_cast<int64_t>(llvm::alignTo(pixels, DotProductLayout::unit));
+    bytes /= 2;
+    steps = prices.stepsOfPairs;
+  }
+  return taps * static_cast<double>(sizes.images * pixels) * sizes.in * sizes.out / steps +
+         getFetching(sizes, taps * bytes, /*passes=*/1, prices);
 }
 
 int64_t tile::chooseTransform(ConvolutionForm form, const TypicalSizes &typical, const TransformPrices &prices) {

@@ -12,6 +12,8 @@ struct TransformPrices {
   int64_t cacheBytes;
   /// Multiply-adds in the time of a byte of weights from beyond that cache.
   double stepsPerByte;
+  /// Multiply-adds of dot products of pairs in the time of one of f32, where these are the other way; else 0.
+  double stepsOfPairs = 0;
 };
 
 /// The outputs of the transform (see WinogradTransforms) with which the convolution takes least time at typical sizes

@@ -3,6 +3,7 @@
 #include "compiler/codegen/cpu/ConvolutionEmitter.h"
 #include "compiler/codegen/cpu/CopyPicture.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
+#include "compiler/codegen/cpu/Pack.h"
 #include "compiler/codegen/cpu/TransformKernels.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -233,6 +234,9 @@ void ConvolutionEmitter::copyPlanes(const AxisRange &channels) {
   box.stride = tiles.copiedPixelStride;
   box.lanes = lanes;
   box.vectors = emission.divide(emission.getSize(tiles.run), emission.getConstant(lanes));
+  auto widen = [&](Value values) { return convertWidth(builder, location, values, contraction.elementType); };
+  if (form.widensPicture())
+    box.convert = widen;
   if (tapAxes)
     boundCopy(box);
   copyPicture(emission, box, planes);

@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/ConvolutionEmitter.h"
+#include "compiler/codegen/cpu/Pack.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -60,8 +61,10 @@ void ConvolutionEmitter::interleavePictures(const AxisRange &channels) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1), step = emission.getSize(tiles.pictureStep);
   Value memory = emission.getBuffer(compute.getInputs()[form.picture]), stride = emission.getConstant(form.pixelStride);
   TypedAttr fill = compute.getFill(form.picture);
-  Value outside = arith::ConstantOp::create(
-      builder, location, fill ? fill : cast<TypedAttr>(builder.getZeroAttr(contraction.elementType)));
+  Type stored = cast<MemRefType>(memory.getType()).getElementType();
+  Value outside =
+      arith::ConstantOp::create(builder, location, fill ? fill : cast<TypedAttr>(builder.getZeroAttr(stored)));
+  outside = convertWidth(builder, location, outside, contraction.elementType);
   ArrayRef<sym::Expr> shape = compute.getInputType(form.picture).getShape();
   Positions first = getPositions(columns.first, rows.first, pixels.first, zero);
   SmallVector<sym::Expr> indices = getIndices(form.picture);
@@ -114,6 +117,7 @@ void ConvolutionEmitter::interleavePictures(const AxisRange &channels) {
         emission.forRange(count(beforePixels), count(endPixels), 1, [&](Value inRun) {
           Value at = emission.add(from, emission.multiply(inRun, stride));
           Value value = memref::LoadOp::create(builder, location, memory, ValueRange{at});
+          value = convertWidth(builder, location, value, contraction.elementType);
           memref::StoreOp::create(builder, location, value, planes,
                                   ValueRange{emission.add(to, emission.multiply(inRun, step))});
         });

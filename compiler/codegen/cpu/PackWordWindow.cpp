@@ -34,6 +34,12 @@ struct PositionRun {
   Value base;
 };
 
+/// The lanes [first, last) of a run that a tap of the last loop finds in bounds; the bits of their mask where a
+/// register has them.
+struct LoadedLanes {
+  Value first, last, bits;
+};
+
 /// Copies rows of positions, one for each step: of k where positions are columns, else for each column.
 class WordWindowPacker {
 public:
@@ -45,10 +51,19 @@ public:
 
 private:
   void packRuns(Value number, Value count, Value start);
-  void packTap(const PositionRun &run, Value tap, Value start);
-  std::pair<Value, Value> getLoaded(const PositionRun &run, const Positions &taps);
+  void packTaps(const PositionRun &run, Value start);
+  void packTap(const PositionRun &run, const LoadedLanes *loaded, Value lastTap, Value otherTaps, Value start);
+  LoadedLanes getLoaded(const PositionRun &run, const Positions &taps);
+  bool movesWithLastTap();
+  Value isInside(const PositionRun &run, const Positions &taps);
+  bool isMoving(Expr index) { return !tile::getStride(index, positionSymbols.back())->isConstant(0); }
+  bool hasMaskRegister(int64_t elements) const {
+    return !areMasksSlow && llvm::is_contained({8, 16, 32, 64}, elements);
+  }
+  Value getMaskBits(int64_t elements, Value begin, Value end);
+  Value asMask(int64_t elements, Value bits);
   Value getMask(int64_t elements, Value begin, Value end);
-  Value getLoadMask(Value first, Value last);
+  std::pair<Value, Value> getLoadedElements(Value first, Value last);
   Value loadRow(Value source, Value at, Value mask);
   void storeRow(Value values, Value at, Value mask);
   void clearRows(Value first, Value end, Value start);
@@ -109,27 +124,34 @@ WordWindowPacker::WordWindowPacker(Emission &emission, tile::ContractionForm &fo
   indices = tile::getIndices(form.compute, window.input, loops);
 }
 
-/// The lanes [first, last) of the run that are within bounds at this tap.
-std::pair<Value, Value> WordWindowPacker::getLoaded(const PositionRun &run, const Positions &taps) {
+/// Coordinates that are checked: along a row, those move with the last tap at most, others with other taps.
+static bool isChecked(tile::ContractionForm &form, ArrayRef<Expr> loops, Expr index, Expr extent) {
+  auto loop = llvm::find(loops, index);
+  return loop == loops.end() || form.compute.getExtents()[loop - loops.begin()] != extent;
+}
+
+/// Whether the coordinate along a row moves with no tap but the last one.
+bool WordWindowPacker::movesWithLastTap() {
+  if (stepSymbols.size() < 2)
+    return false;
+  return llvm::all_of(indices, [&](Expr index) {
+    return !isMoving(index) || llvm::all_of(ArrayRef(stepSymbols).drop_front().drop_back(),
+                                            [&](Expr symbol) { return tile::getStride(index, symbol)->isConstant(0); });
+  });
+}
+
+LoadedLanes WordWindowPacker::getLoaded(const PositionRun &run, const Positions &taps) {
   Positions all = points.outer;
   llvm::append_range(all, run.at);
   llvm::append_range(all, taps);
-  Value first = run.first, last = run.last, stride = emission.getConstant(window.stride);
+  Value first = run.first, last = run.last, stride = emission.getConstant(window.stride),
+        zero = emission.getConstant(0);
   if (form.compute.getFill(window.input))
     for (auto [index, extent] : llvm::zip_equal(indices, type.getShape())) {
-      bool isPlain = llvm::is_contained(loops, index) &&
-                     form.compute.getExtents()[llvm::find(loops, index) - loops.begin()] == extent;
-      if (isPlain)
+      if (!isChecked(form, loops, index, extent) || !isMoving(index))
         continue;
-      Value at = emission.getIndex(index, all), size = emission.getSize(extent);
-      if (tile::getStride(index, positionSymbols.back())->isConstant(0)) {
-        // Unsigned, so that a negative coordinate compares as a large one.
-        Value inside = compare(arith::CmpIPredicate::ult, at, size);
-        last = arith::SelectOp::create(builder, location, inside, last, first);
-        continue;
-      }
       // Positions of the run before the first element, and those up to the last one.
-      Value zero = emission.getConstant(0);
+      Value at = emission.getIndex(index, all), size = emission.getSize(extent);
       auto countTo = [&](Value end) {
         return emission.ceilDivide(emission.maximum(zero, emission.subtract(end, at)), stride);
       };
@@ -137,16 +159,35 @@ std::pair<Value, Value> WordWindowPacker::getLoaded(const PositionRun &run, cons
       last = emission.minimum(last, emission.add(run.first, countTo(size)));
     }
   // In an empty run, `last` is not above `first`.
-  return {emission.minimum(first, last), last};
+  LoadedLanes loaded{emission.minimum(first, last), last, Value()};
+  int64_t elements = lanes * window.stride;
+  if (hasMaskRegister(elements)) {
+    auto [begin, end] = getLoadedElements(loaded.first, loaded.last);
+    loaded.bits = getMaskBits(elements, begin, end);
+  }
+  return loaded;
 }
 
-/// Lanes [begin, end): bits of an integer where a register of masks has them. Comparisons of vectors would be made anew
-/// for each row that is copied.
-Value WordWindowPacker::getMask(int64_t elements, Value begin, Value end) {
-  bool hasRegister = !areMasksSlow && llvm::is_contained({8, 16, 32, 64}, elements);
-  if (!hasRegister)
-    return arith::XOrIOp::create(builder, location, emission.getTailMask(elements, begin),
-                                 emission.getTailMask(elements, end));
+/// Whether the coordinates across rows are within bounds at these taps; null where none is checked.
+Value WordWindowPacker::isInside(const PositionRun &run, const Positions &taps) {
+  Value inside;
+  if (!form.compute.getFill(window.input))
+    return inside;
+  Positions all = points.outer;
+  llvm::append_range(all, run.at);
+  llvm::append_range(all, taps);
+  for (auto [index, extent] : llvm::zip_equal(indices, type.getShape())) {
+    if (!isChecked(form, loops, index, extent) || isMoving(index))
+      continue;
+    // Unsigned, so that a negative coordinate compares as a large one.
+    Value here = compare(arith::CmpIPredicate::ult, emission.getIndex(index, all), emission.getSize(extent));
+    inside = inside ? arith::AndIOp::create(builder, location, inside, here).getResult() : here;
+  }
+  return inside;
+}
+
+/// Lanes [begin, end) as bits of an integer. Comparisons of vectors would be made anew for each row that is copied.
+Value WordWindowPacker::getMaskBits(int64_t elements, Value begin, Value end) {
   Type i64 = builder.getI64Type(), bitsType = builder.getIntegerType(elements);
   Value one = arith::ConstantIntOp::create(builder, location, 1, 64);
   // 2^count, in two steps of fewer bits than an integer has.
@@ -157,20 +198,26 @@ Value WordWindowPacker::getMask(int64_t elements, Value begin, Value end) {
     return arith::ShLIOp::create(builder, location, arith::ShLIOp::create(builder, location, one, half), rest);
   };
   Value bits = arith::SubIOp::create(builder, location, raise(end), raise(begin));
-  if (elements < 64)
-    bits = arith::TruncIOp::create(builder, location, bitsType, bits);
-  Value word = vector::BroadcastOp::create(builder, location, VectorType::get({1}, bitsType), bits);
+  return elements < 64 ? arith::TruncIOp::create(builder, location, bitsType, bits).getResult() : bits;
+}
+
+Value WordWindowPacker::asMask(int64_t elements, Value bits) {
+  Value word = vector::BroadcastOp::create(builder, location, VectorType::get({1}, bits.getType()), bits);
   return vector::BitCastOp::create(builder, location, VectorType::get({elements}, builder.getI1Type()), word);
 }
 
+Value WordWindowPacker::getMask(int64_t elements, Value begin, Value end) {
+  if (hasMaskRegister(elements))
+    return asMask(elements, getMaskBits(elements, begin, end));
+  return arith::XOrIOp::create(builder, location, emission.getTailMask(elements, begin),
+                               emission.getTailMask(elements, end));
+}
+
 /// The elements from the first position to the last one: none after the last position's is read.
-Value WordWindowPacker::getLoadMask(Value first, Value last) {
-  int64_t elements = lanes * window.stride;
-  Value stride = emission.getConstant(window.stride);
+std::pair<Value, Value> WordWindowPacker::getLoadedElements(Value first, Value last) {
+  Value stride = emission.getConstant(window.stride), gap = emission.getConstant(window.stride - 1);
   Value begin = emission.multiply(first, stride);
-  Value gap = emission.getConstant(window.stride - 1);
-  Value end = emission.maximum(begin, emission.subtract(emission.multiply(last, stride), gap));
-  return getMask(elements, begin, end);
+  return {begin, emission.maximum(begin, emission.subtract(emission.multiply(last, stride), gap))};
 }
 
 /// The elements of all positions; those that are masked, or without a mask all, are in bounds.
@@ -212,22 +259,58 @@ void WordWindowPacker::storeRow(Value values, Value at, Value mask) {
   vector::StoreOp::create(builder, location, values, memory, at);
 }
 
-/// Rows of elements, one for each step at this tap. What follows the run's positions is written again by later runs.
-void WordWindowPacker::packTap(const PositionRun &run, Value tap, Value start) {
+/// Rows of elements at all taps of the steps that are packed. What the last tap alone decides, which moves along the
+/// row, is computed once for all others.
+void WordWindowPacker::packTaps(const PositionRun &run, Value start) {
+  ArrayRef<unsigned> inner = steps.drop_front();
+  Value zero = emission.getConstant(0);
+  if (inner.empty())
+    return packTap(run, nullptr, zero, zero, start);
+  emission.forRange(zero, emission.getSize(form.getExtent(inner.back())), 1, [&](Value lastTap) {
+    std::optional<LoadedLanes> loaded;
+    if (movesWithLastTap()) {
+      Positions taps;
+      for (Expr symbol : ArrayRef(stepSymbols).drop_front())
+        taps.push_back({symbol, symbol == stepSymbols.back() ? lastTap : zero});
+      loaded = getLoaded(run, taps);
+    }
+    emission.forRange(zero, emission.getSize(form.getExtent(inner.drop_back())), 1,
+                      [&](Value otherTaps) { packTap(run, loaded ? &*loaded : nullptr, lastTap, otherTaps, start); });
+  });
+}
+
+/// Rows of elements, one for each step at this tap; `known` are its lanes, if they are. What follows the run's
+/// positions is written again by later runs.
+void WordWindowPacker::packTap(const PositionRun &run, const LoadedLanes *known, Value lastTap, Value otherTaps,
+                               Value start) {
   Positions taps;
   ArrayRef<unsigned> inner = steps.drop_front();
-  SmallVector<Value> digits = emission.unravel(tap, form.getExtents(inner));
-  Value base = run.base;
-  for (auto [symbol, loop, digit] : llvm::zip_equal(ArrayRef(stepSymbols).drop_front(), inner, digits)) {
-    taps.push_back({symbol, digit});
-    base = emission.add(base, emission.multiply(digit, emission.getSize(linear.strides[loop])));
+  Value zero = emission.getConstant(0), base = run.base, tap = zero;
+  if (!inner.empty()) {
+    tap = emission.add(emission.multiply(otherTaps, emission.getSize(form.getExtent(inner.back()))), lastTap);
+    SmallVector<Value> digits = emission.unravel(otherTaps, form.getExtents(inner.drop_back()));
+    digits.push_back(lastTap);
+    for (auto [symbol, loop, digit] : llvm::zip_equal(ArrayRef(stepSymbols).drop_front(), inner, digits)) {
+      taps.push_back({symbol, digit});
+      base = emission.add(base, emission.multiply(digit, emission.getSize(linear.strides[loop])));
+    }
   }
-  auto [loadFirst, loadLast] = getLoaded(run, taps);
+  LoadedLanes loaded = known ? *known : getLoaded(run, taps);
+  Value inside = isInside(run, taps), loadFirst = loaded.first, loadLast = loaded.last, bits = loaded.bits;
+  if (inside) {
+    loadLast = arith::SelectOp::create(builder, location, inside, loadLast, loadFirst);
+    if (bits)
+      bits = arith::SelectOp::create(builder, location, inside, bits,
+                                     arith::ConstantOp::create(builder, location, builder.getZeroAttr(bits.getType())));
+  }
   Value source = emission.getBuffer(form.compute.getInputs()[window.input]);
-  // The steps of the outermost loop among those that are packed.
-  Value zero = emission.getConstant(0), count = emission.getSize(form.getExtent(inner));
+  // The steps of the outermost loop among those that are packed: of any step, those before it have one more at its taps
+  // before.
+  Value count = emission.getSize(form.getExtent(inner));
   auto countBefore = [&](Value step) {
-    return emission.ceilDivide(emission.maximum(zero, emission.subtract(step, tap)), count);
+    Value whole = emission.divide(step, count), rest = emission.subtract(step, emission.multiply(whole, count));
+    Value isBefore = compare(arith::CmpIPredicate::slt, tap, rest);
+    return emission.add(whole, arith::SelectOp::create(builder, location, isBefore, emission.getConstant(1), zero));
   };
   Value begin = countBefore(firstStep), end = countBefore(emission.add(firstStep, stepCount));
   Value pitch = emission.getSize(linear.strides[steps.front()]);
@@ -239,7 +322,10 @@ void WordWindowPacker::packTap(const PositionRun &run, Value tap, Value start) {
     });
   };
   auto packMasked = [&] {
-    packSteps(getLoadMask(loadFirst, loadLast), getMask(lanes, run.first, emission.getConstant(lanes)));
+    int64_t elements = lanes * window.stride;
+    auto [from, to] = getLoadedElements(loadFirst, loadLast);
+    packSteps(bits ? asMask(elements, bits) : getMask(elements, from, to),
+              getMask(lanes, run.first, emission.getConstant(lanes)));
   };
   if (!areMasksSlow)
     return packMasked();
@@ -280,14 +366,7 @@ void WordWindowPacker::packRuns(Value number, Value count, Value start) {
     llvm::append_range(all, run.at);
     run.base = emission.subtract(emission.getIndex(atFirstStep, all),
                                  emission.multiply(run.first, emission.getConstant(window.stride)));
-    // The taps of the steps that are packed, from that of the first one on.
-    Value taps = emission.maximum(emission.getConstant(1), emission.getSize(form.getExtent(steps.drop_front())));
-    Value first = emission.subtract(firstStep, emission.multiply(emission.divide(firstStep, taps), taps));
-    emission.forRange(zero, emission.minimum(taps, stepCount), 1, [&](Value number) {
-      Value tap = emission.add(first, number), wrapped = emission.subtract(tap, taps);
-      Value wraps = compare(arith::CmpIPredicate::sge, tap, taps);
-      packTap(run, arith::SelectOp::create(builder, location, wraps, wrapped, tap), start);
-    });
+    packTaps(run, start);
   });
 }
 
