@@ -133,6 +133,17 @@ void forStored(tile::PanelsAttr panels, ArrayRef<int64_t> shape, ArrayRef<int64_
   }
 }
 
+/// The same of strips of rows.
+template <typename Function>
+void forStored(tile::StripsAttr strips, ArrayRef<int64_t> shape, ArrayRef<int64_t> storage, Function function) {
+  int64_t steps = getNumElements(shape.drop_front()), groups = storage[1], height = storage[2], ofGroup = storage[3];
+  for (int64_t row = 0; row < shape[0]; ++row)
+    for (int64_t step = 0; step < steps; ++step) {
+      int64_t group = row / height * groups + step / ofGroup;
+      function((group * height + row % height) * ofGroup + step % ofGroup, row * steps + step);
+    }
+}
+
 /// Filters [channels in…][from][from][channels out] multiplied by `matrix`, [to][from], along both inner dimensions.
 template <typename Source, typename Target>
 void transformFilters(const tile::WinogradTransforms::Matrix &matrix, int64_t inChannels, int64_t outChannels,
@@ -189,7 +200,10 @@ Tensor evaluateView(tile::ViewOp op, const Tensor &operand, ArrayRef<int64_t> di
     using T = decltype(element);
     const T *source = operand.data<T>();
     T *target = result.data<T>();
-    if (auto panels = dyn_cast_or_null<tile::PanelsAttr>(to.getLayout()))
+    if (auto strips = dyn_cast_or_null<tile::StripsAttr>(to.getLayout()))
+      forStored(strips, dims, operand.getDims(),
+                [&](int64_t stored, int64_t plain) { target[plain] = source[stored]; });
+    else if (auto panels = dyn_cast_or_null<tile::PanelsAttr>(to.getLayout()))
       forStored(panels, dims, operand.getDims(),
                 [&](int64_t stored, int64_t plain) { target[plain] = source[stored]; });
     else

@@ -63,6 +63,7 @@ private:
   void chooseIn(func::FuncOp function);
   std::optional<ConvolutionForm> getConvolution(ComputeOp op);
   bool isConvolution(ComputeOp op);
+  bool bringsWeights(ComputeOp op, const ContractionDims &dims);
   bool isWorthPackingInRun(ComputeOp op, const ContractionDims &dims);
   bool multipliesWords(ContractionForm &form);
   bool packsConvolution(ComputeOp op, const ContractionDims &dims);
@@ -140,13 +141,11 @@ static Value getCastSource(Value tensor) {
   return isCast ? cast.getInputs()[0] : tensor;
 }
 
-/// Whether a convolution's weights, which the run brings, are packed before it: each serves many pixels. Of a single
-/// tap they can't be told from the other matrix of a product.
-bool ChooseLayouts::isWorthPackingInRun(ComputeOp op, const ContractionDims &dims) {
+/// Whether the weights of a convolution are what the run brings, and each serves many pixels.
+bool ChooseLayouts::bringsWeights(ComputeOp op, const ContractionDims &dims) {
   Value weights = getReshapeSource(getCastSource(op.getInputs()[dims.lhs]));
   graph::TensorType type = op.getInputType(dims.lhs);
-  if (!inRuns || getConvolution(op)->taps == 1 || !isa<BlockArgument>(weights) || op.getFill(dims.lhs) ||
-      type.getLayout() || !type.getStaticShape())
+  if (!inRuns || !isa<BlockArgument>(weights) || op.getFill(dims.lhs) || type.getLayout() || !type.getStaticShape())
     return false;
   SmallVector<Expr> extents = op.getExtents();
   Expr pixels = Expr::constant(&getContext(), 1);
@@ -155,6 +154,12 @@ bool ChooseLayouts::isWorthPackingInRun(ComputeOp op, const ContractionDims &dim
       pixels = pixels * extents[loop];
   std::optional<int64_t> count = TypicalSizes(op).evaluate(pixels);
   return !count || *count >= fewestPixels;
+}
+
+/// Whether a convolution's weights, which the run brings, are packed before it. Of a single tap they can't be told from
+/// the other matrix of a product.
+bool ChooseLayouts::isWorthPackingInRun(ComputeOp op, const ContractionDims &dims) {
+  return getConvolution(op)->taps > 1 && bringsWeights(op, dims);
 }
 
 /// Whether dot products of pairs, under a window, read filters whose steps are no neighbours in memory, such as those
@@ -198,14 +203,19 @@ bool ChooseLayouts::readsWords(ComputeOp op, const ContractionDims &dims) {
   return multipliesWords(*form);
 }
 
-/// Whether dot products multiply rows of weights of a narrow type, such as filters by pictures.
+/// Whether dot products multiply rows of weights of a narrow type, such as filters by pictures. Of those that a run
+/// brings, filters: each picture of a batch would pack them again.
 bool ChooseLayouts::readsStrips(ComputeOp op, const ContractionDims &dims) {
   std::optional<ContractionForm> form = strips ? ContractionForm::get(op) : std::nullopt;
   Value rows = op.getInputs()[dims.lhs];
   auto isUsed = [&, used = getUsedLoops(op, dims.lhs)](unsigned loop) { return used[loop]; };
-  return form && llvm::none_of(dims.batch, isUsed) && dims.m.size() == 1 && form->getInput(form->lhs) == dims.lhs &&
-         !form->getExtent(form->m).isConstant(1) && !form->getExtent(form->n).isConstant(1) && isWeightOnly(rows) &&
-         isHoistable(rows) && !isHoistable(op.getResult(0)) && multipliesWords(*form);
+  if (!form || llvm::any_of(dims.batch, isUsed) || dims.m.size() != 1 || form->getInput(form->lhs) != dims.lhs ||
+      form->getExtent(form->m).isConstant(1) || form->getExtent(form->n).isConstant(1) || !multipliesWords(*form))
+    return false;
+  if (isWeightOnly(rows))
+    return isHoistable(rows) && !isHoistable(op.getResult(0));
+  std::optional<WordWindow> window = form->getWordWindow();
+  return window && !window->isAlongDepth && !form->getDotProductFactors()->areIntegers && bringsWeights(op, dims);
 }
 
 /// Whether an operand is made of weights alone, as it lies in memory.
@@ -474,7 +484,7 @@ Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> in
     builder.setInsertionPoint(source.getParentBlock()->findAncestorOpInBlock(*user));
     count(getOperation(), "packed_in_runs", 1);
   }
-  if (!isOfWeight && layout) {
+  if (!isOfWeight && layout && !isa<StripsAttr>(layout)) {
     auto transformed = dyn_cast<WinogradAttr>(layout);
     FailureOr<ComputeOp> stored =
         transformed ? storeTransformed(builder, location, source, indices, shape, transformed, element)
@@ -494,6 +504,10 @@ Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> in
     if (failed(ordered))
       return {};
     source = ordered->getResult(0);
+  }
+  if (auto strips = dyn_cast_or_null<StripsAttr>(layout); strips && !isOfWeight) {
+    FailureOr<ComputeOp> stored = storeStrips(builder, location, source, strips);
+    return succeeded(stored) ? ViewOp::create(builder, location, type, stored->getResult(0)).getResult() : Value();
   }
   return layout ? PackOp::create(builder, location, type, source).getResult() : source;
 }

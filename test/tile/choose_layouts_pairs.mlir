@@ -1,6 +1,6 @@
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-choose-layouts{pairs=true widen=false})' | FileCheck %s
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-choose-layouts{pairs=true widen=false in-runs=false})' | FileCheck %s --check-prefix=APART
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-choose-layouts{widen=false})' | FileCheck %s --check-prefix=APART
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-choose-layouts{pairs=true widen=false strips=false})' | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-choose-layouts{pairs=true widen=false strips=false in-runs=false})' | FileCheck %s --check-prefix=APART
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-choose-layouts{widen=false strips=false})' | FileCheck %s --check-prefix=APART
 
 // Filters of bf16 that a gradient reads backwards, a filter apart, are put in order once for all pictures.
 // CHECK: tile.counters = {packed = 1 : i64, packed_in_runs = 1 : i64}

@@ -5,7 +5,8 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-choose-layouts,tile-outline,tile-choose-tiles{target=x86-64-v4})' | FileCheck %s --check-prefix=TILES
 
 // A convolution of bf16 is one of f32, whose filters are widened and transformed in the run, where dot products of pairs
-// take longer; without these also where nothing is transformed. The picture stays narrow.
+// take longer; without these also where nothing is transformed. The picture stays narrow. Filters of dot products are
+// stored in strips of words, once for all pictures.
 // CHECK:        tile.counters = {packed = 1 : i64, packed_in_runs = 1 : i64, transformed = 1 : i64, widened = 1 : i64}
 // CHECK-LABEL:  func.func @convolution
 // CHECK:          %[[NARROW:.*]] = tile.compute [64, 64, 3, 3]
@@ -18,9 +19,11 @@
 // CHECK-NEXT:     ^bb0(%[[PIXEL:.*]]: bf16, %[[TAP:.*]]: f32, %{{.*}}: f32):
 // CHECK-NEXT:       %[[WIDE:.*]] = arith.extf %[[PIXEL]] : bf16 to f32
 // CHECK-NEXT:       arith.mulf %[[WIDE]], %[[TAP]] : f32
+// WORDS:        tile.counters = {packed = 1 : i64, packed_in_runs = 1 : i64, packed_strips = 1 : i64}
 // WORDS-LABEL:  func.func @convolution
-// WORDS-NOT:      tile.view
-// WORDS:          return
+// WORDS:          %[[STORED:.*]] = tile.compute [2, 18, 32, 32]
+// WORDS:          %[[STRIPS:.*]] = tile.view %[[STORED]] : <[2, 18, 32, 32], bf16> -> <[64, 64, 3, 3], bf16, #tile.strips<of = 2>>
+// WORDS:          tile.compute [b, 64, 56, 56, 64, 3, 3] {{.*}} ins(%arg0 : {{.*}}, %[[STRIPS]] :
 // DIRECT-LABEL: func.func @convolution
 // DIRECT:         %[[PANELS:.*]] = tile.compute [2, 64, 3, 3, 32]
 // DIRECT:         arith.extf

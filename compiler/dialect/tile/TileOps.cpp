@@ -85,7 +85,8 @@ LogicalResult ViewOp::verify() {
   auto from = cast<graph::TensorType>(getTensor().getType()), to = cast<graph::TensorType>(getResult().getType());
   graph::TensorType laidOut = from.getLayout() ? from : to, stored = from.getLayout() ? to : from;
   bool isPacked = isa_and_nonnull<graph::PackedAttr>(laidOut.getLayout());
-  if ((!isPacked && !isa_and_nonnull<PanelsAttr, WinogradAttr, PartsAttr>(laidOut.getLayout())) || stored.getLayout())
+  bool hasStorage = isa_and_nonnull<PanelsAttr, WinogradAttr, PartsAttr, StripsAttr>(laidOut.getLayout());
+  if ((!isPacked && !hasStorage) || stored.getLayout())
     return emitOpError("goes from a layout to its storage or back, not from ") << from << " to " << to;
   if (isPacked) {
     bool areBytes = stored.getElementType().isUnsignedInteger(8);
