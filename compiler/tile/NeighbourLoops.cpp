@@ -30,8 +30,13 @@ NeighbourAccess tile::getNeighbourAccess(ComputeOp op, unsigned input, unsigned 
       users.push_back(dim);
   if (users.empty())
     return NeighbourAccess::none;
-  if (users.size() == 2 && users[1] == users[0] + 1 && !dependsOnLoops(indices[users[0]] - outerLoop) &&
-      indices[users[1]] == innerLoop && shape[users[1]] == extents[outer + 1] && !op.getInputType(input).getLayout()) {
+  auto areWhole = [&](Expr along, Expr inner) {
+    return !dependsOnLoops(indices[users[0]] - along) && indices[users[1]] == inner;
+  };
+  // Forwards, or both backwards, as the taps of a filter that a gradient reads.
+  if (users.size() == 2 && users[1] == users[0] + 1 && shape[users[1]] == extents[outer + 1] &&
+      !op.getInputType(input).getLayout() &&
+      (areWhole(outerLoop, innerLoop) || areWhole(outerLoop * -1, extents[outer + 1] - 1 - innerLoop))) {
     first = users[0];
     return NeighbourAccess::twoDimensions;
   }

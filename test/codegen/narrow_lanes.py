@@ -1,4 +1,5 @@
-"""Maps of elements below 32 bits, and of operands that repeat along their rows, against numpy: narrow_lanes.py FOLDER.
+"""Maps of elements below 32 bits, and of operands that repeat along their rows or go backwards, against numpy:
+narrow_lanes.py FOLDER.
 
 For AVX-512 where the machine has it, and AVX2; at sizes of less than a vector, of whole vectors, and with a rest.
 Denormal numbers of bf16 are left out: the processor's conversion makes zeros of them.
@@ -76,6 +77,18 @@ def check_elements(folder, target, random, shape):
         [("scale", np.asarray(scale)), ("zero", np.asarray(zero))])
 
 
+def check_backwards(folder, target, random, shape):
+    """Rows from their end on, and beside themselves; all elements from the last one on."""
+    node, last = helper.make_node, len(shape) - 1
+    for axes in [(last,), tuple(range(len(shape)))]:
+        constants = [(name, np.full(len(axes), number)) for name, number in (("from", -1), ("to", -2**31), ("step", -1))]
+        nodes = [node("Slice", ["x", "from", "to", "axes", "step"], ["back"])]
+        for x in (random.integers(-9, 9, shape).astype(dtype) for dtype in (BFLOAT, np.float32, np.int8)):
+            back = np.flip(x, axes)
+            run(folder, [*nodes, node("Neg", ["back"], ["r"])], {"x": x}, -back, target, [*constants, ("axes", np.array(axes))])
+            run(folder, [*nodes, node("Add", ["x", "back"], ["r"])], {"x": x}, x + back, target, [*constants, ("axes", np.array(axes))])
+
+
 def check_repeats(folder, target, random, height, width):
     """The points of an affine grid, x and y in turn: the matrix's rows repeat along them."""
     matrix = random.integers(-4, 4, (3, 2, 3)).astype(np.float32)
@@ -93,6 +106,7 @@ def main():
     for target in distinct("host", "x86-64-v3"):
         for shape in SIZES:
             check_elements(folder, target, random, shape)
+            check_backwards(folder, target, random, shape)
         for height, width in ((4, 128), (8, 16), (2, 4), (4, 1)):
             check_repeats(folder, target, random, height, width)
 

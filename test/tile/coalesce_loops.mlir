@@ -78,6 +78,23 @@ func.func @shifted(%x: !graph.tensor<[9, 8, 3], f32>) -> !graph.tensor<[8, 12, 3
 
 // -----
 
+#backwards = affine_map<(d0, d1, d2, d3) -> (d1, d0, -d2 + 2, -d3 + 4)>
+
+// What goes backwards along both loops goes backwards along one.
+// CHECK:       #[[BACK:.*]] = affine_map<(d0, d1, d2) -> (d1, d0, -d2 + 14)>
+// CHECK-LABEL: func.func @backwards
+// CHECK:         %[[FLAT:.*]] = graph.reshape %arg0 : {{.*}} -> <[n, m, 15], bf16>
+// CHECK:         tile.compute [m, n, 15] [parallel, parallel, parallel] ins(%[[FLAT]] : #[[BACK]])
+func.func @backwards(%x: !graph.tensor<[n, m, 3, 5], bf16>) -> !graph.tensor<[m, n, 3, 5], bf16> {
+  %r = tile.compute [m, n, 3, 5] [parallel, parallel, parallel, parallel] ins(%x : #backwards) {
+  ^bb0(%a: bf16):
+    tile.yield %a : bf16
+  } : (!graph.tensor<[n, m, 3, 5], bf16>) -> !graph.tensor<[m, n, 3, 5], bf16>
+  return %r : !graph.tensor<[m, n, 3, 5], bf16>
+}
+
+// -----
+
 #x = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
 #w = affine_map<(d0, d1, d2, d3) -> (d3, d2)>
 

@@ -85,6 +85,18 @@ Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask
       return vector::LoadOp::create(builder, location, type, memory, index);
     return vector::MaskedLoadOp::create(builder, location, type, memory, index, mask, getFill(type, fill));
   }
+  // Backwards: the vector that ends here, reversed.
+  if (stride && stride->isConstant(-1) && points.lanes > 1) {
+    SmallVector<int64_t> order(llvm::reverse(llvm::seq<int64_t>(points.lanes)));
+    auto reverse = [&](Value lanes) -> Value {
+      return vector::ShuffleOp::create(builder, location, lanes, lanes, order);
+    };
+    Value first = emission.getIndex(linear - (int64_t(points.lanes) - 1), points.positions);
+    if (!mask)
+      return reverse(vector::LoadOp::create(builder, location, type, memory, first));
+    return reverse(
+        vector::MaskedLoadOp::create(builder, location, type, memory, first, reverse(mask), getFill(type, fill)));
+  }
   constexpr int64_t mostApart = 4;
   if (int64_t apart = stride ? stride->asConstant().value_or(0) : 0;
       apart >= 2 && apart <= mostApart && points.lanes > 1)
