@@ -9,6 +9,7 @@
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/HoistWeights.h"
+#include "compiler/tile/PackedOperand.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "compiler/tile/SplitProducts.h"
 #include "compiler/tile/StorePanels.h"
@@ -26,18 +27,6 @@ using namespace freestone::tile;
 using freestone::sym::Expr;
 
 namespace {
-
-/// The dimensions of a packed operand as loops in order, and the dimension that is split into panels.
-struct PackedOrder {
-  SmallVector<unsigned> loops;
-  unsigned batch;
-  unsigned axis;
-};
-
-/// A packed operand: its shape, and where its elements are in the plain one.
-struct PackedShape {
-  SmallVector<Expr> shape, indices;
-};
 
 class ChooseLayouts : public tile::impl::ChooseLayoutsBase<ChooseLayouts> {
 public:
@@ -74,34 +63,13 @@ private:
   bool isWorthPackingOnce(LoopOp loop, ComputeOp op, const ContractionDims &dims);
   void packCaptured(LoopOp loop);
   void packParts(LoopOp loop, ComputeOp op, const ContractionDims &dims);
-  Value packBefore(LoopOp loop, Value source, const PackedShape &packed, PanelsAttr layout);
-  std::optional<PackedShape> getPackedShape(ComputeOp op, unsigned input, const PackedOrder &order);
-  void read(ComputeOp op, unsigned input, const PackedOrder &order, Value packing);
   bool pack(ComputeOp op, unsigned input, const PackedOrder &order, Attribute layout, Type element = {});
-  Value makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, graph::TensorType type);
 
   /// Operands read in the same way share one packing.
   DenseMap<std::tuple<Value, Attribute, Type>, Value> packings;
   /// Parts of a packed operand, by it and their type: arguments of the loop's body.
   DenseMap<std::pair<Value, Type>, Value> partsOf;
 };
-
-/// Batch loops, then `free` before or after the reduction loops.
-PackedOrder getOrder(ComputeOp op, unsigned input, const ContractionDims &dims, unsigned free, bool freeFirst) {
-  PackedOrder order;
-  llvm::SmallBitVector used = getUsedLoops(op, input);
-  for (unsigned loop : dims.batch)
-    if (used[loop])
-      order.loops.push_back(loop);
-  order.batch = order.loops.size();
-  if (freeFirst)
-    order.loops.push_back(free);
-  llvm::append_range(order.loops, dims.k);
-  if (!freeFirst)
-    order.loops.push_back(free);
-  order.axis = freeFirst ? order.batch : order.loops.size() - 1;
-  return order;
-}
 
 /// A convolution whose weights may be packed. Narrow ones with several taps are widened: both operands are, the picture
 /// in each tile.
@@ -241,7 +209,7 @@ bool ChooseLayouts::packsConvolution(ComputeOp op, const ContractionDims &dims) 
     return false;
   ConvolutionForm form = *getConvolution(op);
   bool widens = form.widensPicture();
-  PackedOrder order = getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/false);
+  PackedOrder order = PackedOrder::get(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/false);
   Attribute layout = chooseForConvolution(op, order, widens && multipliesWords(form.contraction));
   Type element = form.contraction.elementType;
   if (!layout || !pack(op, dims.lhs, order, layout, widens ? element : Type()))
@@ -279,17 +247,17 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
     if (!readsPlain && op.getResultType(0).getElementType().isF32() && packsConvolution(op, dims))
       continue;
     if (readsStrips(op, dims)) {
-      pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true),
+      pack(op, dims.lhs, PackedOrder::get(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true),
            StripsAttr::get(&getContext(), ContractionForm::get(op)->getDotProductFactors()->getStepsOfWord()));
       count(getOperation(), "packed_strips", 1);
       continue;
     }
     if (readsFiltersAstride(op, dims)) {
-      pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true), /*layout=*/{});
+      pack(op, dims.lhs, PackedOrder::get(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true), /*layout=*/{});
       continue;
     }
     if (readsWords(op, dims)) {
-      pack(op, dims.rhs, getOrder(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false),
+      pack(op, dims.rhs, PackedOrder::get(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false),
            WordsAttr::get(&getContext(), ContractionForm::get(op)->getDotProductFactors()->getStepsOfWord()));
       count(getOperation(), "packed_words", 1);
       continue;
@@ -299,7 +267,7 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
       continue;
     // A panel of a single column would be padding.
     auto packPanels = [&](unsigned input, unsigned free, bool freeFirst, int64_t width) {
-      PackedOrder order = getOrder(op, input, dims, free, freeFirst);
+      PackedOrder order = PackedOrder::get(op, input, dims, free, freeFirst);
       pack(op, input, order, PanelsAttr::get(&getContext(), order.axis, width, order.batch));
     };
     if (dims.n.size() == 1 && !op.getExtents()[dims.n.front()].isConstant(1) && isPackable(op, dims.rhs))
@@ -307,32 +275,6 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
     if (rows > 0 && dims.m.size() == 1 && isPackable(op, dims.lhs))
       packPanels(dims.lhs, dims.m.front(), /*freeFirst=*/true, rows);
   }
-}
-
-std::optional<PackedShape> ChooseLayouts::getPackedShape(ComputeOp op, unsigned input, const PackedOrder &order) {
-  MLIRContext *context = &getContext();
-  SmallVector<Expr> extents = op.getExtents(), shape;
-  // The operand's loops, numbered as dimensions of the packed tensor.
-  SmallVector<Expr> renumbered(op.getNumLoops(), Expr::constant(context, 0));
-  for (auto [dim, loop] : llvm::enumerate(order.loops)) {
-    shape.push_back(extents[loop]);
-    renumbered[loop] = getLoopSymbol(context, dim);
-  }
-  if (llvm::any_of(shape, [](Expr extent) { return !extent.isConstant(); }))
-    return std::nullopt;
-  return PackedShape{shape, getIndices(op, input, renumbered)};
-}
-
-/// Lets a compute read a packed operand, whose dimensions are its loops in order.
-void ChooseLayouts::read(ComputeOp op, unsigned input, const PackedOrder &order, Value packing) {
-  MLIRContext *context = &getContext();
-  SmallVector<AffineExpr> results;
-  for (unsigned loop : order.loops)
-    results.push_back(getAffineDimExpr(loop, context));
-  SmallVector<Attribute> maps(op.getIndexMaps().getValue());
-  maps[input] = AffineMapAttr::get(AffineMap::get(op.getNumLoops(), op.getMapSymbols().size(), results, context));
-  op.setIndexMapsAttr(ArrayAttr::get(context, maps));
-  op->setOperand(input, packing);
 }
 
 /// Elements are widened to `element`; by default they stay as they are. Returns whether the operand could be packed.
@@ -344,11 +286,14 @@ bool ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
   auto type =
       graph::TensorType::get(&getContext(), packed->shape, element ? element : graph::getElementType(source), layout);
   Value &packing = packings[{source, getExprArrayAttr(&getContext(), packed->indices), type}];
-  if (!packing)
+  if (!packing) {
     packing = makePacking(op, source, packed->indices, type);
+    if (packing && !isWeightOnly(source))
+      count(getOperation(), "packed_in_runs", 1);
+  }
   if (!packing)
     return false;
-  read(op, input, order, packing);
+  readPacked(op, input, order, packing);
   count(getOperation(), "packed", 1);
   return true;
 }
@@ -383,7 +328,7 @@ void ChooseLayouts::packCaptured(LoopOp loop) {
   partsOf.clear();
   for (ComputeOp op : contractions) {
     ContractionDims dims = *getContractionDims(op);
-    PackedOrder order = getOrder(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false);
+    PackedOrder order = PackedOrder::get(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false);
     auto layout = PanelsAttr::get(&getContext(), order.axis, columns, order.batch);
     std::optional<PackedShape> packed = getPackedShape(op, dims.rhs, order);
     if (!packed)
@@ -401,7 +346,7 @@ void ChooseLayouts::packCaptured(LoopOp loop) {
       passing = body.getArgument(last);
       count(getOperation(), "packed_in_loops", 1);
     }
-    read(op, dims.rhs, order, passing);
+    readPacked(op, dims.rhs, order, passing);
     if (parts)
       packParts(loop, op, dims);
   }
@@ -451,65 +396,6 @@ void ChooseLayouts::packParts(LoopOp loop, ComputeOp op, const ContractionDims &
   }
   op.getReadsMutable().append(passing);
   op.getBody()->addArgument(type, op.getLoc());
-}
-
-/// Panels of what a loop captures, before it. A transposition is merged with the packing.
-Value ChooseLayouts::packBefore(LoopOp loop, Value source, const PackedShape &packed, PanelsAttr layout) {
-  SmallVector<Expr> indices = packed.indices;
-  auto copy = source.getDefiningOp<ComputeOp>();
-  if (copy && isCopy(copy) && !copy.getFill(0) && copy.getMap(0).isPermutation()) {
-    indices = getIndices(copy, 0, indices);
-    source = copy.getInputs()[0];
-  }
-  OpBuilder builder(loop);
-  FailureOr<ComputeOp> stored = storePanels(builder, source.getLoc(), source, indices, packed.shape, layout);
-  if (failed(stored))
-    return {};
-  auto type = graph::TensorType::get(&getContext(), packed.shape, graph::getElementType(source), layout);
-  return ViewOp::create(builder, source.getLoc(), type, stored->getResult(0));
-}
-
-/// Of a weight this is hoisted to @init; what the run brings is packed right before its first use. Without a layout,
-/// only the order changes.
-Value ChooseLayouts::makePacking(ComputeOp user, Value source, ArrayRef<Expr> indices, graph::TensorType type) {
-  OpBuilder builder(&getContext());
-  Location location = source.getLoc();
-  ArrayRef<Expr> shape = type.getShape();
-  Attribute layout = type.getLayout();
-  Type element = type.getElementType();
-  bool isOfWeight = isWeightOnly(source);
-  if (isOfWeight) {
-    builder.setInsertionPointAfterValue(source);
-  } else {
-    builder.setInsertionPoint(source.getParentBlock()->findAncestorOpInBlock(*user));
-    count(getOperation(), "packed_in_runs", 1);
-  }
-  if (!isOfWeight && layout && !isa<StripsAttr>(layout)) {
-    auto transformed = dyn_cast<WinogradAttr>(layout);
-    FailureOr<ComputeOp> stored =
-        transformed ? storeTransformed(builder, location, source, indices, shape, transformed, element)
-                    : storePanels(builder, location, source, indices, shape, cast<PanelsAttr>(layout), element);
-    if (failed(stored))
-      return {};
-    return ViewOp::create(builder, location, type, stored->getResult(0));
-  }
-  ComputeBuilder copy(builder, location, shape);
-  bool widens = graph::getElementType(source) != element;
-  if (indices != ArrayRef(copy.parallelLoops()) || graph::getShape(source) != shape || widens) {
-    unsigned operand = copy.read(source, indices);
-    FailureOr<ComputeOp> ordered = copy.create(element, [&](ComputeBody &body) -> Value {
-      return widens ? arith::ExtFOp::create(body.builder, element, body.input(operand)).getResult()
-                    : body.input(operand);
-    });
-    if (failed(ordered))
-      return {};
-    source = ordered->getResult(0);
-  }
-  if (auto strips = dyn_cast_or_null<StripsAttr>(layout); strips && !isOfWeight) {
-    FailureOr<ComputeOp> stored = storeStrips(builder, location, source, strips);
-    return succeeded(stored) ? ViewOp::create(builder, location, type, stored->getResult(0)).getResult() : Value();
-  }
-  return layout ? PackOp::create(builder, location, type, source).getResult() : source;
 }
 
 } // namespace

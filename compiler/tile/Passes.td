@@ -341,8 +341,8 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
     along its output channels. All that depends on weights alone (packing, casts, folded scales) is computed by @init,
     whose arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both. Weights
     of convolutions of many pixels that are arguments are packed in the run, counted as `packed_in_runs`; so are filters
-    that dot products of bf16 read, in strips, or would gather, which are put in order. What a loop captures and its body multiplies many
-    rows by is packed once, before the loop, counted as `packed_in_loops`, and where a matrix unit multiplies it in parts
+    that dot products of bf16 read, in strips, or would gather, which are put in order. What a loop captures and its body
+    multiplies many rows by is packed once, before the loop, counted as `packed_in_loops`, and where a matrix unit multiplies it in parts
     of bf16, so are these, in runs with rows enough, counted as `parts_in_loops`. Filters of 3 x 3 taps are transformed where
     that saves time, which is counted as `transformed`. Convolutions of narrow floating-point numbers are multiplied in
     f32 where no dot products take less time, counted as `widened`: weights are widened when packed, pictures by each
