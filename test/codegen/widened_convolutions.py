@@ -1,7 +1,7 @@
 """Convolutions of bf16 and fp16 that are multiplied in f32, against numpy: widened_convolutions.py FOLDER.
 
 With filters in panels and transformed, strides, several taps, and pictures of a few pixels that go together; weights are
-part of the model. On the targets that this machine runs, those with dot products among them.
+part of the model. A batch may have no picture. On the targets that this machine runs, those with dot products among them.
 """
 
 import pathlib
@@ -57,10 +57,10 @@ def main():
                         assert counters["widened"] == ("widen-pictures" not in options), (dtype, number, target, options)
                     for workers in (1, 2):
                         model = freestone_runtime.Model(folder / "m.stone", workers)
-                        (found,) = model.run({"x": x})
+                        (found,), (none,) = model.run({"x": x}), model.run({"x": x[:0]})
                         model.close()
                         wrong = np.abs(found.astype(np.float64) - wanted).max() / wanted.max()
-                        assert wrong <= most, (dtype, number, target, options, workers, wrong / most)
+                        assert none.shape == (0, *found.shape[1:]) and wrong <= most, (dtype, number, target, options, workers, wrong / most)
                 print(f"{dtype}, case {number}, {target}: as numpy's")
 
 

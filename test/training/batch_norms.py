@@ -4,7 +4,8 @@ Convolution, normalization, Relu, depthwise convolution, normalization, Clip, co
 residual, Relu, mean and head, of pictures with odd sizes, whose means are many times their deviations. One step of
 gradient descent tells the gradient of each parameter. It is compiled once for any batch and runs with batches of 1, 2, 7
 and 64, on one to four workers, to the same bytes; whole, with activations computed again, which takes less memory, and
-without each optimization that is for such steps, for this machine and for AVX2. Small pictures leave places in a product's panels, and large ones do not.
+without each optimization that is for such steps, for this machine and for AVX2. Small pictures leave places in a product's
+panels, and large ones do not.
 """
 
 import json
@@ -26,7 +27,7 @@ SWITCHES = {LARGE: {"factor-sums": "factored_sums", "order-maps": "ordered_maps"
 # Of the magnitudes that a gradient sums, and of a statistic: what lies within rounding of where an activation bends counts
 # or does not.
 TOLERANCE = 5e-4
-# Of a step's intermediates, where each activation beside a product's is computed again; of none as much is kept.
+# The intermediates of a step that computes activations again, of those of a step that keeps all.
 MOST_RECOMPUTED = 0.75
 
 

@@ -6,7 +6,7 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-/// Coordinates that are checked: along a row, those move with the last tap at most, others with other taps.
+/// Whether a coordinate may be out of bounds: it is no loop over the whole dimension.
 static bool isChecked(tile::ContractionForm &form, ArrayRef<Expr> loops, Expr index, Expr extent) {
   auto loop = llvm::find(loops, index);
   return loop == loops.end() || form.compute.getExtents()[loop - loops.begin()] != extent;
