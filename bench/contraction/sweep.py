@@ -8,7 +8,8 @@ sees them, are measured once; the fastest ones and the choices are measured agai
 
 `symbolic` is the choice for sizes that a run brings, `bound` that for the sizes at hand; both are measured in code for
 sizes that a run brings, so that nothing but the tiling differs. `rank` is Spearman's correlation of predicted and measured
-times, where those within a percent are equal: it says something where the measured ones differ by 10 % at least. `workers` is the better of the two where what runs of 2 and 4
+times, where those within a percent are equal: it says something where the measured ones differ by 10 % at least. `repeated` is that of
+the times of every other turn with those of the turns between: what noise leaves. `workers` is the better of the two where what runs of 2 and 4
 workers wait for the one with most to do counts, as it does for the choice of convolutions: tilings with few tiles are no
 better ones. `--time` prints what the choice itself takes. All shapes of a family are in one artifact: those that are not measured have no rows
 or pictures.
@@ -380,8 +381,8 @@ def get_waiting(tiling, text):
 
 
 def measure(of, tilings, feeds, rounds):
-    """The seconds of a run with each tiling, in turns: the least of this process."""
-    times, order = {tiling: math.inf for tiling in tilings}, list(tilings)
+    """The seconds of a run with each tiling, in turns: the least of each turn."""
+    times, order = {tiling: [] for tiling in tilings}, list(tilings)
     for _ in range(rounds):
         models = of.move(order)
         for model in models.values():
@@ -389,15 +390,20 @@ def measure(of, tilings, feeds, rounds):
             model.run_bound()
         random.shuffle(order)
         for tiling in order:
-            run, known = models[tiling].run_bound, times[tiling]
+            run, known = models[tiling].run_bound, min(times[tiling], default=math.inf)
             run()
             together = 1 if known == math.inf else max(1, min(200, int(1e-3 / max(known, 1e-7))))
+            times[tiling].append(math.inf)
             for _ in range(2):
                 begin = time.process_time()
                 for _ in range(together):
                     run()
-                times[tiling] = min(times[tiling], (time.process_time() - begin) / together)
+                times[tiling][-1] = min(times[tiling][-1], (time.process_time() - begin) / together)
     return times
+
+
+def least(turns):
+    return {tiling: min(times) for tiling, times in turns.items()}
 
 
 def sweep(name, target, options, report):
@@ -431,23 +437,27 @@ def sweep(name, target, options, report):
             models = {tiling: model for tiling in predicted if (model := of.load(tiling))}
             own = {key: text for key, text in choices[shape].items() if text in models}
             if "symbolic" not in own:
-                print(f"| {name} | {'x'.join(map(str, shape))} | not such a program | | | | | |", flush=True)
+                print(f"| {name} | {'x'.join(map(str, shape))} | not such a program | | | | | | |", flush=True)
                 continue
             feeds = of.feed(shape)
-            times = measure(of, models, feeds, options.rounds)
+            turns = measure(of, models, feeds, options.rounds)
+            times = least(turns)
             weighed = {tiling: time * (predicted[tiling] or {}).get("waiting", 1) for tiling, time in times.items()}
             best = sorted(times, key=times.get)[:4] + sorted(weighed, key=weighed.get)[:4]
-            again = measure(of, dict.fromkeys(best + list(own.values())), feeds, options.rounds)
+            again = least(measure(of, dict.fromkeys(best + list(own.values())), feeds, options.rounds))
             fastest = min(again, key=again.get)
             ranked = [tiling for tiling in times if predicted[tiling] is not None]
-            rank = rank_correlation([predicted[t]["cycles"] for t in ranked], [times[t] for t in ranked]) if len(ranked) > 4 else None
+            rank = repeated = None
+            if len(ranked) > 4:
+                rank = rank_correlation([predicted[t]["cycles"] for t in ranked], [times[t] for t in ranked])
+                repeated = rank_correlation(*([min(turns[t][begin::2]) for t in ranked] for begin in (0, 1)))
             report({"family": name, "shape": "x".join(map(str, shape)), "target": target, "tilings": len(times),
                     "grid": everything, "seconds": again[fastest],
                     "symbolic": again[own["symbolic"]] / again[fastest],
                     "bound": again[own.get("bound", own["symbolic"])] / again[fastest],
                     "workers": min(again[own[key]] * weighed[own[key]] / times[own[key]] for key in own)
                     / min(again[tiling] * weighed[tiling] / times[tiling] for tiling in again),
-                    "rank": rank, "spread": max(times.values()) / min(times.values()),
+                    "rank": rank, "repeated": repeated, "spread": max(times.values()) / min(times.values()),
                     "choices": own, "fastest": fastest, "again": again,
                     "measured": {tiling: [predicted[tiling], times[tiling]] for tiling in times}})
         of.close()
@@ -472,10 +482,11 @@ def summarise(rows):
         far = sum(row[key] > 1.2 for row in rows)
         print(f"{key}: geometric mean {mean - 1:.1%}, worst {worst[key] - 1:.1%} ({worst['family']} {worst['shape']}), "
               f"{far} of {len(rows)} above 20 %")
-    ranks = [row["rank"] for row in rows if row["rank"] is not None and row["spread"] >= 1.1]
-    if ranks:
-        print(f"rank: mean {statistics.mean(ranks):.2f}, median {statistics.median(ranks):.2f}, {sum(r >= 0.8 for r in ranks)} of "
-              f"{len(ranks)} at 0.8 or above")
+    for key in ("rank", "repeated"):
+        ranks = [row[key] for row in rows if row.get(key) is not None and row["spread"] >= 1.1]
+        if ranks:
+            print(f"{key}: mean {statistics.mean(ranks):.2f}, median {statistics.median(ranks):.2f}, {sum(r >= 0.8 for r in ranks)} "
+                  f"of {len(ranks)} at 0.8 or above")
 
 
 def main():
@@ -485,7 +496,7 @@ def main():
     parser.add_argument("--shape", nargs="+", help="shapes that are measured, of those of the families; else all")
     parser.add_argument("--sample", type=int, default=16, help="tilings of a family's grid")
     parser.add_argument("--others", type=int, default=5, help="choices of other shapes that are tried at each")
-    parser.add_argument("--rounds", type=int, default=5, help="turns, each with all artifacts in other pages of memory")
+    parser.add_argument("--rounds", type=int, default=6, help="turns, each with all artifacts in other pages of memory")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="where all of it runs")
     parser.add_argument("--json", help="a file to which results are added, and that is summarised")
     parser.add_argument("--time", action="store_true", help="what choosing takes, instead")
@@ -496,9 +507,9 @@ def main():
 
     def report(row):
         rows.append(row)
-        rank = "–" if row["rank"] is None else f"{row['rank']:.2f}"
+        rank, repeated = ("–" if row[key] is None else f"{row[key]:.2f}" for key in ("rank", "repeated"))
         print(f"| {row['family']} | {row['shape']} | {row['tilings']} | {row['seconds'] * 1e6:.1f} | {row['symbolic']:.3f} "
-              f"| {row['bound']:.3f} | {row['workers']:.3f} | {rank} | {row['spread']:.2f} |", flush=True)
+              f"| {row['bound']:.3f} | {row['workers']:.3f} | {rank} | {repeated} | {row['spread']:.2f} |", flush=True)
         if arguments.json:
             with open(arguments.json, "a") as file:
                 file.write(json.dumps(row) + "\n")
@@ -508,8 +519,8 @@ def main():
         times = [each for name in arguments.family for each in time_choices(name, arguments.target, arguments)]
         print(f"median {statistics.median(times):.1f} ms, most {max(times):.1f} ms")
     elif not arguments.summarise:
-        print("| family | shape | tilings | fastest, µs | symbolic | bound | workers | rank | slowest / fastest |")
-        print("|---|---|---|---|---|---|---|---|---|")
+        print("| family | shape | tilings | fastest, µs | symbolic | bound | workers | rank | repeated | slowest / fastest |")
+        print("|---|---|---|---|---|---|---|---|---|---|")
         for name in arguments.family:
             sweep(name, arguments.target, arguments, report)
     else:
