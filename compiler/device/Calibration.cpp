@@ -30,12 +30,13 @@ public:
   void measureLevels(Rates &rates);
   void measureMemory(Rates &rates);
   void measureArithmetic(Rates &rates);
+  void measureExposedReads(Rates &rates);
 
 private:
   /// The rate of a stretch of work, which returns its amount: repeated for this time and at least five times, unless
   /// the calibration lasts too long. Nothing if the amount is 0. `prepare` is not counted.
-  std::optional<double>
-  measure(milliseconds time, llvm::function_ref<double()> work, llvm::function_ref<void()> prepare = [] {}) const;
+  std::optional<double> measure(
+      milliseconds time, llvm::function_ref<double()> work, llvm::function_ref<void()> prepare = [] {}) const;
   size_t getResidentBytes(size_t level) const;
 
   const DeviceDescription &device;
@@ -102,20 +103,45 @@ void Calibration::measureMemory(Rates &rates) {
     loops::evict(to.get(), bytes);
   };
   auto amount = static_cast<double>(bytes);
-  rates.memoryRead = measure(milliseconds(50), [&] { return loops::read(device, from.get(), bytes), amount; }, evict);
-  rates.memoryWrite = measure(milliseconds(50), [&] { return loops::write(device, to.get(), bytes), amount; }, evict);
-  rates.memoryCopy =
-      measure(milliseconds(50), [&] { return loops::copy(device, to.get(), from.get(), bytes), amount; }, evict);
+  rates.memoryRead = measure(
+      milliseconds(50), [&] { return loops::read(device, from.get(), bytes), amount; }, evict);
+  rates.memoryWrite = measure(
+      milliseconds(50), [&] { return loops::write(device, to.get(), bytes), amount; }, evict);
+  rates.memoryCopy = measure(
+      milliseconds(50), [&] { return loops::copy(device, to.get(), from.get(), bytes), amount; }, evict);
 }
 
 void Calibration::measureArithmetic(Rates &rates) {
   constexpr int steps = 20000;
   rates.multiplyAdds = measure(milliseconds(20), [&] { return loops::multiplyAdds(device, steps); });
+  rates.cycles = measure(milliseconds(10), [&] { return loops::addInTurn(steps); });
   for (auto [unit, pairs, quads] : {std::tuple(WordUnit::vectors, &Rates::pairsOnVectors, &Rates::quadsOnVectors),
                                     std::tuple(WordUnit::tiles, &Rates::pairsOnTiles, &Rates::quadsOnTiles)}) {
     rates.*pairs = measure(milliseconds(10), [&] { return loops::pairs(device, unit, steps); });
     rates.*quads = measure(milliseconds(10), [&] { return loops::quads(device, unit, steps); });
   }
+}
+
+/// What multiply-adds take longer with vectors of the second level than with those of the first.
+void Calibration::measureExposedReads(Rates &rates) {
+  if (rates.levels.size() < 2)
+    return;
+  Pages pages = allocatePages(getResidentBytes(1));
+  if (!pages)
+    return;
+  double seconds[2];
+  for (size_t level : {0, 1}) {
+    size_t bytes = getResidentBytes(level), repeats = std::max<size_t>(1, (1 << 18) / bytes);
+    std::optional<double> rate = measure(milliseconds(20), [&] {
+      for (size_t i = 0; i < repeats; ++i)
+        loops::multiplyRead(device, pages.get(), bytes);
+      return static_cast<double>(bytes * repeats);
+    });
+    if (!rate)
+      return;
+    seconds[level] = 1 / *rate;
+  }
+  rates.exposedReads = std::clamp((seconds[1] - seconds[0]) * rates.levels[1], 0.01, 1.0);
 }
 
 /// What disturbs a measurement slows it down: a level that seems slower than a farther one is as fast.
@@ -140,6 +166,7 @@ Rates freestone::measureRates(const DeviceDescription &device) {
   // First what lets the clock rise.
   calibration.measureArithmetic(rates);
   calibration.measureLevels(rates);
+  calibration.measureExposedReads(rates);
   calibration.measureMemory(rates);
   rates.memoryReadByAll = measureSharedRead(device, milliseconds(60));
   rates.handOffSeconds = measureHandOff(milliseconds(20));
@@ -148,7 +175,8 @@ Rates freestone::measureRates(const DeviceDescription &device) {
     level = roundRate(level);
   for (std::optional<double> *rate :
        {&rates.memoryRead, &rates.memoryWrite, &rates.memoryCopy, &rates.memoryReadByAll, &rates.multiplyAdds,
-        &rates.pairsOnVectors, &rates.pairsOnTiles, &rates.quadsOnVectors, &rates.quadsOnTiles, &rates.handOffSeconds})
+        &rates.pairsOnVectors, &rates.pairsOnTiles, &rates.quadsOnVectors, &rates.quadsOnTiles, &rates.cycles,
+        &rates.exposedReads, &rates.handOffSeconds})
     if (*rate)
       *rate = roundRate(**rate);
   return rates;

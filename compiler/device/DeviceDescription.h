@@ -92,6 +92,11 @@ struct DeviceDescription {
   /// on `quadUnit`; 0 where that is `none`.
   double getPairMultiplyAdds() const;
   double getQuadMultiplyAdds() const;
+  /// Cycles a second while one unit computes: by estimate those in which two multiply-adds of whole vectors begin.
+  double getCycles() const;
+  /// The part of the time of reads from the second level, at least a hundredth, that computing with what is read does
+  /// not hide.
+  double getExposedReads() const;
   /// Seconds from one unit's writing to another's seeing it: the least cost of a phase that waits.
   double getHandOffSeconds() const;
 

@@ -18,7 +18,8 @@ static constexpr std::pair<llvm::StringLiteral, std::optional<double> Rates::*> 
     {"memory_copy", &Rates::memoryCopy},      {"memory_read_by_all", &Rates::memoryReadByAll},
     {"multiply_adds", &Rates::multiplyAdds},  {"pairs_on_vectors", &Rates::pairsOnVectors},
     {"pairs_on_tiles", &Rates::pairsOnTiles}, {"quads_on_vectors", &Rates::quadsOnVectors},
-    {"quads_on_tiles", &Rates::quadsOnTiles}, {"hand_off_seconds", &Rates::handOffSeconds}};
+    {"quads_on_tiles", &Rates::quadsOnTiles}, {"cycles", &Rates::cycles},
+    {"exposed_reads", &Rates::exposedReads},  {"hand_off_seconds", &Rates::handOffSeconds}};
 
 static json::Value toJSON(const Rates &rates) {
   json::Object object{{"levels", json::Array(rates.levels)}};
@@ -56,6 +57,10 @@ static bool fromJSON(const json::Value &value, Rates &rates, json::Path path) {
   for (auto [name, rate] : rateNames)
     if (!mapper.map(name, rates.*rate) || (rates.*rate && !check(*(rates.*rate), path.field(name))))
       return false;
+  if (rates.exposedReads > 1) {
+    path.field("exposed_reads").report("a part is at most 1");
+    return false;
+  }
   if (!checkOrder(rates, path))
     return false;
   if (!rates.memoryRead || !rates.memoryReadByAll || rates.memoryReadByAll >= rates.memoryRead)

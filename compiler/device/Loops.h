@@ -21,6 +21,12 @@ double multiplyAdds(const DeviceDescription &device, int steps);
 double pairs(const DeviceDescription &device, WordUnit unit, int steps);
 double quads(const DeviceDescription &device, WordUnit unit, int steps);
 
+/// Multiplies and adds all vectors of memory, each as often as a micro-kernel does.
+void multiplyRead(const DeviceDescription &device, const char *memory, size_t bytes);
+
+/// Additions that wait for each other, one a cycle; returns their number.
+double addInTurn(int steps);
+
 } // namespace freestone::loops
 
 #endif // FREESTONE_COMPILER_DEVICE_LOOPS_H

@@ -62,4 +62,10 @@ double DeviceDescription::getQuadMultiplyAdds() const {
   return quadUnit == WordUnit::none ? 0 : measured.value_or(estimateDotProducts(*this, quadUnit, 4));
 }
 
+double DeviceDescription::getCycles() const {
+  return rates.cycles.value_or(getMultiplyAdds(32) / (2.0 * getLanes(32)));
+}
+
+double DeviceDescription::getExposedReads() const { return rates.exposedReads.value_or(0.25); }
+
 double DeviceDescription::getHandOffSeconds() const { return rates.handOffSeconds.value_or(200e-9); }

@@ -19,6 +19,10 @@ struct Rates {
   /// Multiply-adds a second of one unit: of f32 by vectors; of pairs of bf16 and of quads of 8-bit integers by the dot
   /// products of vectors and of tiles.
   std::optional<double> multiplyAdds, pairsOnVectors, pairsOnTiles, quadsOnVectors, quadsOnTiles;
+  /// Cycles a second of the clock while one unit computes.
+  std::optional<double> cycles;
+  /// The part of the time of reads from the second level that multiply-adds with what is read do not hide.
+  std::optional<double> exposedReads;
   /// Seconds from one unit's writing to another's seeing it.
   std::optional<double> handOffSeconds;
 

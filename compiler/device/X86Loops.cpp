@@ -45,13 +45,35 @@ constexpr int sumCount = 12;
 [[AVX512]] void write64(char *memory, size_t bytes) { writeAll<Vector64>(memory, bytes); }
 [[AVX2]] void copy32(char *to, const char *from, size_t bytes) { copyAll<Vector32>(to, from, bytes); }
 [[AVX512]] void copy64(char *to, const char *from, size_t bytes) { copyAll<Vector64>(to, from, bytes); }
+/// Blocks of so many rows by two vectors of a panel.
+template <typename Vector, int rows> [[gnu::always_inline]] inline void multiplyAll(const char *memory, size_t bytes) {
+  auto *vectors = reinterpret_cast<const volatile Vector *>(memory);
+  volatile float elements[rows] = {};
+  Vector sums[rows][2] = {};
+  for (size_t i = 0; i < bytes / sizeof(Vector); i += 2) {
+    Vector left = vectors[i], right = vectors[i + 1];
+    _Pragma("clang loop unroll(full)") for (int row = 0; row < rows; ++row) {
+      float element = elements[row];
+      sums[row][0] += left * element;
+      sums[row][1] += right * element;
+    }
+  }
+  volatile Vector result;
+  for (auto &row : sums)
+    result = row[0] + row[1];
+  (void)result;
+}
+
+[[AVX2]] void multiply32(const char *memory, size_t bytes) { multiplyAll<Vector32, 6>(memory, bytes); }
+[[AVX512]] void multiply64(const char *memory, size_t bytes) { multiplyAll<Vector64, 14>(memory, bytes); }
+
 // Adds products of unknown vectors to independent sums; a macro, since a function would have instructions of its own.
 #define ADD_PRODUCTS(Vector, Factor, add)                                                                              \
   volatile Factor unknown = {};                                                                                        \
   Factor factor = unknown, other = unknown;                                                                            \
   Vector sums[sumCount] = {};                                                                                          \
   for (int step = 0; step < steps; ++step) {                                                                           \
-    _Pragma("clang loop unroll(full)") for (Vector &sum : sums) sum = add;                                             \
+    _Pragma("clang loop unroll(full)") for (Vector & sum : sums) sum = add;                                            \
   }                                                                                                                    \
   [[maybe_unused]] volatile Vector result;                                                                             \
   for (const Vector &sum : sums)                                                                                       \
@@ -127,6 +149,20 @@ void loops::evict(const char *memory, size_t bytes) {
 double loops::multiplyAdds(const DeviceDescription &device, int steps) {
   (device.vectorBytes == 64 ? add64 : add32)(steps);
   return static_cast<double>(device.getLanes(32)) * sumCount * steps;
+}
+
+void loops::multiplyRead(const DeviceDescription &device, const char *memory, size_t bytes) {
+  (device.vectorBytes == 64 ? multiply64 : multiply32)(memory, bytes);
+}
+
+double loops::addInTurn(int steps) {
+  constexpr int together = 8;
+  int64_t sum = 0;
+  for (int step = 0; step < steps; ++step)
+    asm volatile("add $1, %0\nadd $1, %0\nadd $1, %0\nadd $1, %0\n"
+                 "add $1, %0\nadd $1, %0\nadd $1, %0\nadd $1, %0\n"
+                 : "+r"(sum));
+  return static_cast<double>(together) * steps;
 }
 
 double loops::pairs(const DeviceDescription &device, WordUnit unit, int steps) {

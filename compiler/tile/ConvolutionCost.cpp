@@ -20,6 +20,8 @@ static constexpr double transformedValue = 4, transformedProduct = 2.5, callOfTr
 /// Cycles of an element's way from a channel that is read in place, and of a line of results, in a page which was not
 /// visited lately.
 static constexpr double missInPlace = 3, missOfResult = 3;
+/// The part that shows of windows from L2, whose lines are no neighbours.
+static constexpr double exposedWindows = 0.25;
 /// The part that shows of panels from beyond L2 that too few blocks prefetch: they lie one behind the other, so that
 /// the processor prefetches them as well.
 static constexpr double exposedPanels = 0.12;
@@ -92,7 +94,8 @@ public:
     hideTransfers(transfers, cost);
     cost.packing += exposedPacked * packed.getCycles();
     showTransfers(unforeseen, exposedPanels, cost);
-    cost.fetched = transfers.fetched + packed.fetched;
+    showTransfers(windows, exposedWindows, cost);
+    cost.fetched = transfers.fetched + packed.fetched + windows.fetched;
     return cost;
   }
 
@@ -190,6 +193,7 @@ private:
     double strips = calls / double(pixels.count) * blocksOfRow;
     double panelsBeyond = getMissingPart(panel + strip, l1 / 2, 1.5 * l1);
     transfers.fetched.l2 += panelsBeyond * strips * panel;
+    windows.fetched.l2 += panelsBeyond * strips * strip;
     // The copy passes by for every panel, or once for a single one.
     double passes = double(blocks.channelBlocks) * groups * double(rows.count * pixels.count) * double(panels);
     double picture = isInPlace ? getPicture() : copy;
@@ -295,7 +299,7 @@ private:
   int64_t together;
   double bytes, planes, stepPlanes;
   TilingCost cost;
-  Transfers transfers{rates}, packed{rates}, unforeseen{rates};
+  Transfers transfers{rates}, packed{rates}, unforeseen{rates}, windows{rates};
 };
 
 } // namespace

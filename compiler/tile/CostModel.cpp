@@ -16,8 +16,10 @@ DeviceRates DeviceRates::get(const DeviceDescription &device) {
   rates.l2Bytes = device.getL2Bytes();
   const MemoryLevel &last = device.memoryLevels.back();
   rates.l3Bytes = std::max(device.getL3Bytes() / std::max<int64_t>(1, last.sharedBy), rates.l2Bytes);
-  // A cycle is what two multiply-adds of whole vectors take: only ratios of times count.
-  double cyclesPerSecond = device.getMultiplyAdds(32) / (rates.multiplyAdds * device.getLanes(32));
+  double cyclesPerSecond = device.getCycles();
+  rates.multiplyAdds = device.getMultiplyAdds(32) / (cyclesPerSecond * device.getLanes(32));
+  rates.loads = device.getBandwidth(0) > 1.25 * cyclesPerSecond * device.vectorBytes ? 2 : 1;
+  rates.exposedL2 = device.getExposedReads();
   rates.l2 = device.getBandwidth(1) / cyclesPerSecond;
   rates.l3 = device.getBandwidth(2) / cyclesPerSecond;
   rates.memory = device.getMemoryBandwidth() / cyclesPerSecond;
@@ -47,6 +49,8 @@ constexpr double addedToRow = 2.5, overlappedRow = 25;
 constexpr double exposedRows = 0.4;
 /// How many times as long lines of rows take that share sets of the caches.
 constexpr double sharedSets = 2;
+/// Cycles in which a run finds its place among others, of products that are all small.
+constexpr double placeOfRun = 175;
 /// Columns that are vectors along the rows at most, at the end of those of panels.
 constexpr int64_t mostNarrow = 8;
 /// Accumulators that hide the latency of sums.
@@ -218,7 +222,8 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
     packed.fetched.l2 += getMissingPart(2 * ofPanel, l1 / 2, l1) * packedColumns * double(bytes);
   }
   cost.packing += exposedPacked * (packed.getL2Cycles() + packed.getL3Cycles() + packed.getMemoryCycles());
-  cost.overhead += callOfProgram * busy + runs * callOfRun + passes * (callOfPanel + blocks * callOfBlock);
+  cost.overhead +=
+      callOfProgram * busy + runs * (callOfRun + placeOfRun) + passes * (callOfPanel + blocks * callOfBlock);
 
   hideTransfers(transfers, cost);
   showTransfers(farRows, exposedRows, cost);

@@ -14,6 +14,8 @@ struct DeviceRates {
   double multiplyAdds = 2, loads = 2, latency = 4;
   /// Bytes a cycle of one core, from L2, L3 and memory.
   double l2, l3, memory;
+  /// The part of transfers from L2 that computing does not hide.
+  double exposedL2;
   /// Bytes of the caches: of L3, the part of one core.
   int64_t l1Bytes, l2Bytes, l3Bytes;
   int64_t units;

@@ -19,8 +19,8 @@ inline constexpr double beginOfPiece = 10;
 /// Cycles of a micro-kernel's call for one block, of one for all blocks of a panel, of a run of tiles, and of a
 /// program.
 inline constexpr double callOfBlock = 7, callOfPanel = 6, callOfRun = 25, callOfProgram = 400;
-/// The parts of transfers from L2, and from beyond, that computing does not hide; and those that packing does not.
-inline constexpr double exposedL2 = 0.25, exposedFar = 0.2, exposedPacked = 0.55;
+/// The parts of transfers from beyond L2 that computing does not hide, and of those from anywhere that packing does not.
+inline constexpr double exposedFar = 0.2, exposedPacked = 0.55;
 /// The part of transfers from beyond L2 that shows where too few blocks prefetch the next panel.
 inline constexpr double exposedUnforeseen = 0.35;
 /// The part of a panel that so many blocks of the micro-kernel leave: each prefetches one line of every row.
@@ -59,7 +59,7 @@ inline void hideTransfers(const Transfers &transfers, TilingCost &cost) {
   auto show = [&](double cycles, double exposed) {
     return std::max(0.0, cycles - cost.compute) + exposed * std::min(cycles, cost.compute);
   };
-  cost.l2 = show(transfers.getL2Cycles(), exposedL2);
+  cost.l2 = show(transfers.getL2Cycles(), transfers.rates.exposedL2);
   cost.l3 = show(transfers.getL3Cycles(), exposedFar);
   cost.memory = show(transfers.getMemoryCycles(), exposedFar);
 }

@@ -27,6 +27,10 @@ void expectPlausible(const Rates &rates, const DeviceDescription &device) {
   ASSERT_TRUE(rates.multiplyAdds);
   EXPECT_GT(*rates.multiplyAdds, 1e8);
   EXPECT_LT(*rates.multiplyAdds, 1e13);
+  ASSERT_TRUE(rates.cycles);
+  EXPECT_GT(*rates.cycles, 1e7);
+  EXPECT_LT(*rates.cycles, 1e11);
+  ASSERT_TRUE(rates.exposedReads);
   EXPECT_GT(rates.handOffSeconds.value_or(1e-6), 1e-9);
 }
 

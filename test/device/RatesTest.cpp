@@ -13,7 +13,7 @@ DeviceDescription named(llvm::StringRef target) { return llvm::cantFail(DeviceDe
 
 TEST(Rates, WhatIsGivenIsAnswered) {
   DeviceDescription device;
-  device.rates = {{4e11, 2e11, 5e10}, 2e10, 1e10, 8e9, 6e10, 5e10, {}, {}, {}, {}, 3e-7};
+  device.rates = {{4e11, 2e11, 5e10}, 2e10, 1e10, 8e9, 6e10, 5e10, {}, {}, {}, {}, 3e9, 0.25, 3e-7};
   EXPECT_EQ(device.getBandwidth(0), 4e11);
   EXPECT_EQ(device.getBandwidth(2), 5e10);
   EXPECT_EQ(device.getBandwidth(3), 2e10) << "what is in no level is in main memory";
@@ -24,6 +24,8 @@ TEST(Rates, WhatIsGivenIsAnswered) {
   EXPECT_EQ(device.getMultiplyAdds(32), 5e10);
   EXPECT_EQ(device.getMultiplyAdds(64), 2.5e10);
   EXPECT_EQ(device.getMultiplyAdds(16), 5e10) << "narrower floats are computed in 32 bits";
+  EXPECT_EQ(device.getCycles(), 3e9);
+  EXPECT_EQ(device.getExposedReads(), 0.25);
   EXPECT_EQ(device.getHandOffSeconds(), 3e-7);
 }
 
@@ -82,12 +84,12 @@ TEST(Rates, ThoseOfThisMachineAreOfItAlone) {
   EXPECT_EQ(llvm::cantFail(DeviceDescription::get("x86-64-v3", R"({"memory_read": 5})")).rates, Rates());
   EXPECT_EQ(llvm::cantFail(DeviceDescription::get(host.toJson())), host) << "a description is a target, too";
   std::string many = R"({"levels": [9, 9, 9, 9, 9, 9, 9, 9, 9]})";
-  for (const std::string &wrong : {std::string("x"), std::string(R"({"memory_read": -5})"), many})
+  for (const std::string &wrong : {std::string("x"), std::string(R"({"memory_read": -5})"), std::string(R"({"exposed_reads": 2})"), many})
     EXPECT_NE(llvm::toString(DeviceDescription::get("host", wrong).takeError()), "") << wrong;
 }
 
 TEST(Rates, TextComesBackAsItWas) {
-  Rates rates = {{4e11, 1.23456789012345e11}, 2e10, 1e10, 8e9, 6e10, 5e10, 1e11, 2e11, 3e11, 4e11, 3e-7};
+  Rates rates = {{4e11, 1.23456789012345e11}, 2e10, 1e10, 8e9, 6e10, 5e10, 1e11, 2e11, 3e11, 4e11, 3e9, 0.25, 3e-7};
   EXPECT_EQ(llvm::cantFail(Rates::fromJson(rates.toJson())), rates);
   EXPECT_EQ(llvm::cantFail(Rates::fromJson("{}")), Rates());
   EXPECT_NE(llvm::toString(Rates::fromJson(R"({"levels": [1, 2]})").takeError()).find("levels[0]"), std::string::npos);

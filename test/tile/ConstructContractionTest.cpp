@@ -232,6 +232,31 @@ TEST(ConstructContraction, FasterMemoryMakesTransfersMatterLess) {
   }
 }
 
+/// Where reads from L2 are hidden, panels may leave L1: they are deeper, and sums are added to less often.
+TEST(ConstructContraction, HiddenReadsMeanDeeperBlocks) {
+  DeviceDescription hidden = describe("x86-64-v3"), exposed = hidden;
+  hidden.rates.exposedReads = 0.01;
+  exposed.rates.exposedReads = 1;
+  for (int64_t size : {512, 1000, 2000}) {
+    ContractionProblem problem = makeProblem(hidden, 1, size, size, size);
+    EXPECT_GT(choose(hidden, problem).depth, choose(exposed, problem).depth) << size;
+  }
+}
+
+/// Of vectors that take two cycles each, calls take a smaller part of the time.
+TEST(ConstructContraction, CyclesAreThoseOfTheClock) {
+  DeviceDescription device = describe("x86-64-v4"), halves = device;
+  device.rates.multiplyAdds = 9.6e10;
+  halves.rates.multiplyAdds = 4.8e10;
+  device.rates.cycles = halves.rates.cycles = 3e9;
+  ContractionProblem problem = makeProblem(device, 1, 512, 512, 512);
+  ContractionShares shares = choose(device, problem);
+  TilingCost whole = estimateContraction(problem, shares, DeviceRates::get(device), 1);
+  TilingCost half = estimateContraction(problem, shares, DeviceRates::get(halves), 1);
+  EXPECT_EQ(half.compute, 2 * whole.compute);
+  EXPECT_EQ(half.overhead, whole.overhead);
+}
+
 /// Vectors of sums that reach into the next row wait for it with each further block of k.
 TEST(ConstructContraction, NarrowRowsAreSummedAtOnce) {
   DeviceDescription device = describe("x86-64-v4");

@@ -73,6 +73,11 @@ static void printDevice(const Json &device) {
         std::pair("quads_on_tiles", "8-bit integers on tiles")})
     if (rates.contains(name))
       fmt::print("        {} of {}\n", showRate(rates, name, "G multiply-adds/s"), what);
+  if (rates.contains("cycles"))
+    fmt::print("        {:.4g} GHz\n", rates["cycles"].get<double>() * 1e-9);
+  if (rates.contains("exposed_reads"))
+    fmt::print("        {:.0f} % of the time of reads from L2 beside multiply-adds\n",
+               rates["exposed_reads"].get<double>() * 100);
   if (rates.contains("hand_off_seconds"))
     fmt::print("        {:.0f} ns from one core's writing to another's seeing it\n",
                rates["hand_off_seconds"].get<double>() * 1e9);
