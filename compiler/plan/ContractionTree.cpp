@@ -219,7 +219,8 @@ bool ContractionTree::alternate(Attribute tiling) {
 }
 
 ContractionTree::ContractionTree(Attribute attribute) : dotProducts(dyn_cast<DotProductKernelAttr>(attribute)) {
-  kernel = dotProducts ? DotProductLayout::getBlock(attribute.getContext()) : cast<MicroKernelAttr>(attribute);
+  kernel = dotProducts ? DotProductLayout::getBlock(attribute.getContext(), dotProducts.getLastVectors())
+                       : cast<MicroKernelAttr>(attribute);
 }
 
 bool ContractionTree::areColumnsStored(ContractionForm &form) const {

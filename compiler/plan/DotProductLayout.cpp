@@ -8,12 +8,12 @@ std::optional<DotProductFactors> DotProductLayout::getFactors(ContractionForm &f
 
 DotProductLayout DotProductLayout::get(ContractionForm &form, DotProductKernelAttr kernel) {
   DotProductFactors factors = *getFactors(form, kernel);
-  DotProductLayout layout{kernel.getUnit(), kernel.getGroups(), factors, factors};
+  DotProductLayout layout{kernel.getUnit(), kernel.getGroups(), factors, factors, kernel.getLastVectors()};
   if (kernel.getUnit() == DotProductUnit::vectors && factors.areIntegers)
     layout.multiplied.isLhsSigned = !factors.isRhsSigned;
   return layout;
 }
 
-MicroKernelAttr DotProductLayout::getBlock(mlir::MLIRContext *context) {
-  return MicroKernelAttr::get(context, unit, /*vectors=*/2, unit / 2, /*unroll=*/2, /*last_vectors=*/0);
+MicroKernelAttr DotProductLayout::getBlock(mlir::MLIRContext *context, int64_t lastVectors) {
+  return MicroKernelAttr::get(context, unit, /*vectors=*/2, unit / 2, /*unroll=*/2, lastVectors);
 }

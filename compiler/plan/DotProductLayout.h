@@ -21,13 +21,15 @@ struct DotProductLayout {
   /// The factors of the kernel, which differ from those of the program where A is packed with its sign bit flipped:
   /// vectors multiply unsigned by signed integers only.
   DotProductFactors multiplied;
+  /// Of a last panel whose columns fit; 0 where all have two.
+  int64_t lastVectors = 0;
 
   /// What a kernel multiplies of a form; nothing if this has no such factors.
   static std::optional<DotProductFactors> getFactors(ContractionForm &form, DotProductKernelAttr kernel);
   /// The form has such factors.
   static DotProductLayout get(ContractionForm &form, DotProductKernelAttr kernel);
   /// The block that the kernel sums, as one of vectors.
-  static MicroKernelAttr getBlock(mlir::MLIRContext *context);
+  static MicroKernelAttr getBlock(mlir::MLIRContext *context, int64_t lastVectors);
   /// Whether A is packed flipped. Every sum then has too much by the dot product of its column with `flippedZero`s.
   bool flipsRows() const { return multiplied != factors; }
   static constexpr int8_t flippedZero = -128;

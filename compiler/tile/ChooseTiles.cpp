@@ -208,7 +208,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       return {};
     if (hasDotProducts) {
       count("dot_products");
-      tile::TreeTilingAttr tiling = tile::tileDotProducts(*form, device, {strips, streamColumns, streamRows});
+      tile::TreeTilingAttr tiling =
+          tile::tileDotProducts(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
+                                {strips, streamColumns, streamRows, narrowPanels});
       tile::ContractionTree tree = *tile::ContractionTree::get(tiling);
       for (auto [number, counter] : {std::pair(tree.stripDepth, "strips"),
                                      {tree.streamedRows, "streamed_columns"},

@@ -6,8 +6,8 @@
 
 namespace freestone::tile {
 
-/// Whether last panels of fewer vectors than others save a hundredth of a module's multiply-adds, in its longest
-/// typical run. For less, micro-kernels of a further width take too long to compile.
+/// Whether last panels of fewer vectors than others save a hundredth of a module's products in its longest typical run,
+/// or a tenth in another. For less, micro-kernels of a further width take too long to compile.
 bool payNarrowPanels(mlir::ModuleOp module, const DeviceDescription &device);
 
 /// Computes last panels in all vectors. Nothing else of the plans changes, so that results keep their bits.

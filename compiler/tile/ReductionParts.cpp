@@ -50,12 +50,12 @@ static PartBounds getBounds(ContractionForm &form, const TypicalSizes &sizes, co
   };
   PartBounds bounds{.leastSteps = 1024, .leastPoints = 1 << 18};
   int64_t tiles, largest;
+  TypicalRuns runs(sizes);
   if (isDotProductContraction(form, device)) {
-    ContractionTree tiling = *ContractionTree::get(tileDotProducts(form, device, {.strips = false}));
+    ContractionTree tiling = *ContractionTree::get(tileDotProducts(form, runs, device, {.strips = false}));
     int64_t columns = tiling.panels * tiling.kernel.getWidth();
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.mostRows) * count(form.n, columns);
   } else {
-    TypicalRuns runs(sizes);
     ContractionTree tiling =
         *ContractionTree::get(tileContraction(form, runs, device, {.innerProducts = false, .variants = false}));
     // Parts are outer loops, so that rows need not be divided.

@@ -50,7 +50,8 @@ static TreeTilingAttr getSplitTiling(ContractionForm &form, const DotProductFact
   if (arePacked)
     groups = depth / unit;
   MLIRContext *context = form.compute.getContext();
-  auto kernel = DotProductKernelAttr::get(context, DotProductUnit::tiles, groups, factors.parts);
+  auto kernel = DotProductKernelAttr::get(context, DotProductUnit::tiles, groups, factors.parts,
+                                          /*last_vectors=*/0);
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
   tree.multiply = TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns);
   tree.mostRows = rows;

@@ -280,7 +280,7 @@ bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescriptio
   return !factors->areIntegers || areInner || !hasVector(form);
 }
 
-TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device,
+TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
                                      DotProductTilings allowed) {
   constexpr int64_t unit = DotProductLayout::unit, rowBytes = DotProductLayout::rowWords * DotProductLayout::wordBytes;
   DotProductFactors factors = *form.getDotProductFactors();
@@ -290,11 +290,14 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescript
   int64_t groups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (unit * rowBytes));
   int64_t rows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (depth * bytes) / unit, 4, 8) * unit;
   auto usedUnit = getUnit(factors, device) == WordUnit::tiles ? DotProductUnit::tiles : DotProductUnit::vectors;
+  bool areVectors = usedUnit == DotProductUnit::vectors;
   MLIRContext *context = form.compute.getContext();
-  auto kernel = DotProductKernelAttr::get(context, usedUnit, groups, factors.parts);
+  MicroKernelAttr block = DotProductLayout::getBlock(context, /*lastVectors=*/0);
+  if (allowed.narrowPanels && areVectors)
+    block = withLastVectors(block, runs.evaluate(form.getExtent(form.n)));
+  auto kernel = DotProductKernelAttr::get(context, usedUnit, groups, factors.parts, block.getLastVectors());
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
   tree.multiply = TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns);
-  bool areVectors = usedUnit == DotProductUnit::vectors;
   if (allowed.strips && areVectors) {
     ContractionStrips found = getStrips(form, tree.kernel, /*wordSteps=*/1, DeviceRates::get(device));
     tree.stripPanels = found.panels;

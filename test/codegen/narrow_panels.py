@@ -1,8 +1,9 @@
 """Last panels of few columns or channels, beside fp64 sums: narrow_panels.py FOLDER.
 
 Products with weights, and with columns that a run brings, and convolutions whose last panel fits one vector: few rows and
-many, blocks of k that add to sums, what follows on the elements, skipped taps, pictures that go together, chains. This
-machine and AVX2, one to three workers. Without the switch no panel is narrow, and numbers are the same but for rounding.
+many, blocks of k that add to sums, what follows on the elements, skipped taps, pictures that go together, chains; and dot
+products of bytes and of bf16, also of the columns of pictures. This machine and AVX2, one to three workers. Without the
+switch no panel is narrow, and numbers are the same but for rounding.
 """
 
 import pathlib
@@ -32,15 +33,19 @@ CONVOLUTIONS = [
 ]
 
 
-def save(folder, nodes, inputs, weights):
+# Channels in and out, taps, pictures of so many rows and pixels, whose last panels have 4, 16, 17 and 1 columns.
+PICTURES = [(32, 64, 3, (14, 14)), (3, 40, 3, (28, 28)), (17, 33, 1, (7, 7)), (24, 16, 3, (11, 3))]
+
+
+def save(folder, nodes, inputs, weights, types=(TensorProto.FLOAT, TensorProto.FLOAT)):
     info = helper.make_tensor_value_info
-    graph = helper.make_graph(nodes, "narrow", [info(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()],
-                              [info("y", TensorProto.FLOAT, None)],
+    graph = helper.make_graph(nodes, "narrow", [info(name, types[0], shape) for name, shape in inputs.items()],
+                              [info("y", types[1], None)],
                               [numpy_helper.from_array(value, name) for name, value in weights.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10), folder / "m.onnx")
 
 
-def check(folder, runs, target, *options):
+def check(folder, runs, target, *options, tolerance=1e-4):
     """Returns the number of programs with narrow panels."""
     narrow = 0
     for switch in ([], ["--disable", "narrow-panels"]):
@@ -50,7 +55,7 @@ def check(folder, runs, target, *options):
         for workers in (1, 2, 3):
             model = freestone_runtime.Model(folder / "m.stone", workers)
             for feeds, expected in runs:
-                np.testing.assert_allclose(model.run(feeds)[0], expected, rtol=1e-4, atol=1e-4)
+                np.testing.assert_allclose(model.run(feeds)[0], expected, rtol=tolerance, atol=tolerance)
             model.close()
     return narrow
 
@@ -104,6 +109,45 @@ def check_convolution(folder, target, case, chained):
     return check(folder, runs, target, "--disable", "winograd")
 
 
+def draw_integers(draws, shape, kind):
+    return draws.integers(-8 if kind == np.int8 else 0, 9, shape).astype(kind)
+
+
+def check_words(folder, target, columns, depth, kinds, is_weight):
+    """Products of bytes of these signs, or, of floats, of bf16; elements are integers, so that sums are exact."""
+    draws = np.random.default_rng(columns + depth)
+    b = draw_integers(draws, (depth, columns), kinds[1])
+    weights, inputs = ({"b": b}, {"a": ["m", depth]}) if is_weight else ({}, {"a": ["m", "k"], "b": ["k", "n"]})
+    if kinds[0] == np.float32:
+        nodes = [helper.make_node("Cast", [name], [name + "16"], to=TensorProto.BFLOAT16) for name in "ab"]
+        nodes += [helper.make_node("MatMul", ["a16", "b16"], ["c"]), helper.make_node("Cast", ["c"], ["y"], to=TensorProto.FLOAT)]
+        types = (TensorProto.FLOAT, TensorProto.FLOAT)
+    else:
+        nodes = [helper.make_node("MatMulInteger", ["a", "b"], ["y"])]
+        types = (helper.np_dtype_to_tensor_dtype(np.dtype(kinds[0])), TensorProto.INT32)
+        if kinds[0] != kinds[1] and not is_weight:
+            return 0
+    save(folder, nodes, inputs, weights, types)
+    runs = []
+    for rows in ROWS:
+        a = draw_integers(draws, (rows, depth), kinds[0])
+        runs.append(({"a": a} if is_weight else {"a": a, "b": b}, a.astype(np.float64) @ b))
+    return check(folder, runs, target, tolerance=1e-2 if kinds[0] == np.float32 else 0)
+
+
+def check_pictures_of_words(folder, target, case):
+    channels, out, taps, size = case
+    draws = np.random.default_rng(channels)
+    w = draw_integers(draws, (out, channels, taps, taps), np.int8)
+    nodes = [helper.make_node("ConvInteger", ["x", "w"], ["y"], pads=[taps // 2] * 4)]
+    save(folder, nodes, {"x": ["n", channels, *size]}, {"w": w}, (TensorProto.UINT8, TensorProto.INT32))
+    runs = []
+    for count in (1, 3):
+        x = draw_integers(draws, (count, channels, *size), np.uint8)
+        runs.append(({"x": x}, convolve(x.astype(np.float64), w.astype(np.float64), [1, 1], [1, 1], [taps // 2] * 4)))
+    return check(folder, runs, target, tolerance=0)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -114,7 +158,12 @@ def main():
         products += sum(check_product(folder, target, columns, 70, False, True) for columns in (3, 8, 41, 48))
         convolutions = sum(check_convolution(folder, target, case, chained) for case in CONVOLUTIONS for chained in (False, True))
         assert products > 20 and convolutions > 3, (target, products, convolutions)
-        print(f"{target}: {products} products and {convolutions} convolutions with narrow panels: right")
+        words = sum(check_words(folder, target, columns, depth, kinds, is_weight)
+                    for columns in (3, 16, 17, 40) for depth, is_weight in ((20, True), (300, False))
+                    for kinds in ((np.uint8, np.int8), (np.int8, np.int8), (np.float32, np.float32)))
+        words += sum(check_pictures_of_words(folder, target, case) for case in PICTURES)
+        assert words > 10, (target, words)
+        print(f"{target}: {products} products, {convolutions} convolutions and {words} of words with narrow panels: right")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 transform=false keep-packed=false variants=false" | FileCheck %s --check-prefix=AGAIN
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 transform=false construct=false" | FileCheck %s --check-prefix=PLAIN
 
-// CHECK: module attributes {tile.counters = {channels_apart = 1 : i64, constructed = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, tiles_brought = 3 : i64, weight_gradients = 3 : i64}}
-// OFF: module attributes {tile.counters = {constructed = 3 : i64, contractions = 3 : i64, kept_packed = 3 : i64, results_brought = 3 : i64, side_by_side = 1 : i64, strips = 2 : i64}}
-// PLAIN: module attributes {tile.counters = {channels_apart = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, tiles_brought = 3 : i64, weight_gradients = 3 : i64}}
-// AGAIN: module attributes {tile.counters = {channels_apart = 1 : i64, constructed = 1 : i64, contractions = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, tiles_brought = 3 : i64, weight_gradients = 3 : i64}}
+// CHECK: module attributes {tile.counters = {channels_apart = 1 : i64, constructed = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, narrow_panels = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, tiles_brought = 3 : i64, weight_gradients = 3 : i64}}
+// OFF: module attributes {tile.counters = {constructed = 3 : i64, contractions = 3 : i64, kept_packed = 3 : i64, narrow_panels = 3 : i64, results_brought = 3 : i64, side_by_side = 1 : i64, strips = 2 : i64}}
+// PLAIN: module attributes {tile.counters = {channels_apart = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, narrow_panels = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, tiles_brought = 3 : i64, weight_gradients = 3 : i64}}
+// AGAIN: module attributes {tile.counters = {channels_apart = 1 : i64, constructed = 1 : i64, contractions = 1 : i64, narrow_panels = 1 : i64, results_brought = 1 : i64, strips = 1 : i64, tiles_brought = 3 : i64, weight_gradients = 3 : i64}}
 
 // A weight gradient: input channels, output channels, taps; summed over images and positions. A tile has several panels
 // of output channels where that leaves four tiles.

@@ -8,9 +8,9 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-int8 --codegen-emit-programs \
 // RUN:   | FileCheck %s --check-prefix=TILES
 
-// CHECK: tile.counters = {constructed = 2 : i64, contractions = 2 : i64, dot_products = 4 : i64, kept_packed = 2 : i64, pair_products = 1 : i64, results_brought = 2 : i64, streamed_columns = 4 : i64, streamed_rows = 4 : i64, strips = 6 : i64}
-// PAIRS: tile.counters = {constructed = 6 : i64, contractions = 6 : i64, kept_packed = 6 : i64, pair_products = 5 : i64, results_brought = 6 : i64, strips = 6 : i64}
-// NONE: tile.counters = {constructed = 6 : i64, contractions = 6 : i64, kept_packed = 6 : i64, results_brought = 6 : i64, strips = 6 : i64}
+// CHECK: tile.counters = {constructed = 2 : i64, contractions = 2 : i64, dot_products = 4 : i64, kept_packed = 2 : i64, narrow_panels = 6 : i64, pair_products = 1 : i64, results_brought = 2 : i64, streamed_columns = 4 : i64, streamed_rows = 4 : i64, strips = 6 : i64}
+// PAIRS: tile.counters = {constructed = 6 : i64, contractions = 6 : i64, kept_packed = 6 : i64, narrow_panels = 6 : i64, pair_products = 5 : i64, results_brought = 6 : i64, strips = 6 : i64}
+// NONE: tile.counters = {constructed = 6 : i64, contractions = 6 : i64, kept_packed = 6 : i64, narrow_panels = 6 : i64, results_brought = 6 : i64, strips = 6 : i64}
 
 // Of vectors, one operand is unsigned and the other signed.
 // CHECK-LABEL: tile.program @unsigned_signed

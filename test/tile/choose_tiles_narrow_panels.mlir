@@ -2,8 +2,10 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 | FileCheck %s
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 narrow-panels=false" | FileCheck %s --check-prefix=OFF
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 --codegen-emit-programs | FileCheck %s --check-prefix=EMITTED
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512vnni | FileCheck %s --check-prefix=WORDS
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512vnni --codegen-emit-programs | FileCheck %s --check-prefix=NARROW
 
-// CHECK: narrow_panels = 2 : i64
+// CHECK: narrow_panels = 3 : i64
 // OFF-NOT: narrow_panels
 // OFF-NOT: last_vectors
 
@@ -58,4 +60,27 @@ tile.program @convolution symbols [n](%x: !graph.tensor<[n, 64, 28, 28], f32>,
     tile.yield %s : f32
   } : (!graph.tensor<[n, 64, 28, 28], f32>, !graph.tensor<[64, 3, 3, 100], f32, #tile.panels<axis = 3, width = 32>>) -> !graph.tensor<[n, 100, 28, 28], f32>
   tile.return %0 : !graph.tensor<[n, 100, 28, 28], f32>
+}
+
+// Dot products of words have panels of 32 columns, of two vectors: of 40 columns the second is one.
+// WORDS: narrow_panels = 3 : i64
+// WORDS-LABEL: tile.program @words
+// WORDS-SAME: #tile.dot_product_kernel<unit = vectors, groups = {{[0-9]+}}, last_vectors = 1>
+// NARROW-LABEL: func.func @words
+// NARROW: %[[IS_NARROW:.*]] = arith.cmpi sle, %{{.*}}, %c16{{.*}} : index
+// NARROW: scf.if %[[IS_NARROW]]
+// NARROW: call @freestone_dot_products_u8s8_narrow
+// NARROW: else
+// NARROW: call @freestone_dot_products_u8s8(
+tile.program @words symbols [s0](%x: !graph.tensor<[s0, 640], ui8>, %w: !graph.tensor<[640, 40], i8>) -> (!graph.tensor<[s0, 40], i32>) {
+  %0 = tile.compute [s0, 40, 640] [parallel, parallel, reduction]
+      ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0 : i32] {
+  ^bb0(%a: i8, %b: i8, %sum: i32):
+    %c = arith.extui %a : i8 to i32
+    %d = arith.extsi %b : i8 to i32
+    %p = arith.muli %c, %d : i32
+    %s = arith.addi %sum, %p : i32
+    tile.yield %s : i32
+  } : (!graph.tensor<[s0, 640], ui8>, !graph.tensor<[640, 40], i8>) -> !graph.tensor<[s0, 40], i32>
+  tile.return %0 : !graph.tensor<[s0, 40], i32>
 }

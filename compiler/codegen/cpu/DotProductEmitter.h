@@ -62,7 +62,8 @@ private:
 
   tile::DotProductLayout layout;
   mlir::ModuleOp module;
-  mlir::func::FuncOp kernel;
+  /// For all panels, and for those of one vector; null where none are.
+  mlir::func::FuncOp kernel, narrowKernel;
   /// The memory of columns and of rows that were packed before this program; null if it packs them.
   mlir::Value storedColumns, storedRows;
   /// By column: what sums have too much where A is packed flipped.

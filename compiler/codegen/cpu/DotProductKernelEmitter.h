@@ -18,7 +18,7 @@ public:
         i64(builder.getI64Type()), pointer(mlir::LLVM::LLVMPointerType::get(builder.getContext())) {}
 
   void emitTileKernel(const tile::DotProductFactors &factors);
-  void emitVectorKernel(const tile::DotProductFactors &factors);
+  void emitVectorKernel(const tile::DotProductFactors &factors, bool isNarrow);
   void emitEnter();
   void emitLeave();
 
@@ -35,7 +35,7 @@ private:
 
   mlir::func::FuncOp open(llvm::StringRef name, mlir::FunctionType type);
   /// Opens the function of these factors, and returns its arguments.
-  mlir::ValueRange openKernel(const tile::DotProductFactors &factors);
+  mlir::ValueRange openKernel(const tile::DotProductFactors &factors, bool isNarrow = false);
   void close() { mlir::func::ReturnOp::create(builder, location); }
   mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(builder, location, value); }
   mlir::Value word(int64_t value) {
@@ -66,7 +66,7 @@ private:
   void addHalves(mlir::Value c);
   void emitPair(const tile::DotProductFactors &factors, mlir::ValueRange arguments, llvm::StringRef multiply);
   void forSums(mlir::Value c, int64_t count, llvm::function_ref<void(int64_t tile, mlir::Value address)> body);
-  mlir::func::FuncOp emitBlock(const tile::DotProductFactors &factors, int64_t rows);
+  mlir::func::FuncOp emitBlock(const tile::DotProductFactors &factors, int64_t rows, int64_t vectors);
   void callBlock(llvm::ArrayRef<mlir::func::FuncOp> blocks, mlir::Value rows, int64_t most, mlir::ValueRange operands);
 
   mlir::OpBuilder builder;

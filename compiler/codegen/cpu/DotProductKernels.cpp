@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-static std::string getFunctionName(const tile::DotProductFactors &factors) {
-  return "freestone_dot_products_" + factors.getName();
+static std::string getFunctionName(const tile::DotProductFactors &factors, bool isNarrow = false) {
+  return "freestone_dot_products_" + factors.getName() + (isNarrow ? "_narrow" : "");
 }
 
 static FunctionType getKernelType(Builder &builder) {
@@ -28,9 +28,10 @@ static func::FuncOp declare(ModuleOp module, StringRef name, FunctionType type) 
   return declaration;
 }
 
-func::FuncOp freestone::codegen::declareDotProducts(ModuleOp module, const tile::DotProductFactors &factors) {
+func::FuncOp freestone::codegen::declareDotProducts(ModuleOp module, const tile::DotProductFactors &factors,
+                                                    bool isNarrow) {
   Builder builder(module.getContext());
-  return declare(module, getFunctionName(factors), getKernelType(builder));
+  return declare(module, getFunctionName(factors, isNarrow), getKernelType(builder));
 }
 
 func::FuncOp freestone::codegen::declareTileFunction(ModuleOp module, TileFunction function) {
@@ -59,8 +60,8 @@ func::FuncOp DotProductKernelEmitter::open(StringRef name, FunctionType type) {
   return function;
 }
 
-ValueRange DotProductKernelEmitter::openKernel(const tile::DotProductFactors &factors) {
-  return open(getFunctionName(factors), getKernelType(builder)).getArguments();
+ValueRange DotProductKernelEmitter::openKernel(const tile::DotProductFactors &factors, bool isNarrow) {
+  return open(getFunctionName(factors, isNarrow), getKernelType(builder)).getArguments();
 }
 
 void DotProductKernelEmitter::call(StringRef intrinsic, ArrayRef<int64_t> tiles, ValueRange rest) {
@@ -95,12 +96,12 @@ void DotProductKernelEmitter::emitIf(Value condition, llvm::function_ref<void()>
   otherwise();
 }
 
-/// Emits a function that accumulates a block of rows in vectors:
+/// Emits a function that accumulates a block of rows, of one or two vectors each:
 ///   void block(i64 words, ptr A, ptr B, ptr C, i64 accumulate, ptr ahead)
 /// Meanwhile as many rows of A are prefetched into L2 from `ahead` on: no prefetcher follows some rows of each group.
-func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &factors, int64_t rows) {
+func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &factors, int64_t rows, int64_t vectors) {
   FunctionType type = builder.getFunctionType({i64, pointer, pointer, pointer, i64, pointer}, {});
-  func::FuncOp function = open("block_" + std::to_string(rows), type);
+  func::FuncOp function = open((vectors == 1 ? "narrow_block_" : "block_") + std::to_string(rows), type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   ValueRange arguments = function.getArguments();
   Value words = toIndex(arguments[0]), a = arguments[1], b = arguments[2], c = arguments[3];
@@ -109,15 +110,17 @@ func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &f
   auto wordType = VectorType::get({16}, builder.getI32Type());
   Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(sumType));
   SmallVector<Value> addresses, state;
-  for (int64_t number = 0; number < 2 * rows; ++number)
-    addresses.push_back(advance(c, static_cast<int32_t>(number * tileRow)));
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t vector = 0; vector < vectors; ++vector)
+      addresses.push_back(advance(c, static_cast<int32_t>(row * panelRow + vector * tileRow)));
+  size_t sums = addresses.size();
   auto before = scf::IfOp::create(
       builder, location, isSet(arguments[4]),
       [&](OpBuilder &, Location) {
-        SmallVector<Value> sums = llvm::map_to_vector(addresses, [&](Value address) -> Value {
+        SmallVector<Value> before = llvm::map_to_vector(addresses, [&](Value address) -> Value {
           return LLVM::LoadOp::create(builder, location, sumType, address, 64);
         });
-        scf::YieldOp::create(builder, location, sums);
+        scf::YieldOp::create(builder, location, before);
       },
       [&](OpBuilder &, Location) {
         scf::YieldOp::create(builder, location, SmallVector<Value>(addresses.size(), zeros));
@@ -128,7 +131,7 @@ func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &f
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(groupLoop.getBody());
-    Value groupA = groupLoop.getRegionIterArgs()[2 * rows], ahead = groupLoop.getRegionIterArgs()[2 * rows + 2];
+    Value groupA = groupLoop.getRegionIterArgs()[sums], ahead = groupLoop.getRegionIterArgs()[sums + 2];
     for (int64_t row = 0; row < rows; ++row)
       LLVM::Prefetch::create(builder, location, advance(ahead, static_cast<int32_t>(row * tileRow)), /*rw=*/0,
                              /*hint=*/2,
@@ -141,24 +144,25 @@ func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &f
       OpBuilder::InsertionGuard inner(builder);
       builder.setInsertionPointToStart(loop.getBody());
       ValueRange values = loop.getRegionIterArgs();
-      Value left = values[2 * rows], right = values[2 * rows + 1];
+      Value left = values[sums], right = values[sums + 1];
       SmallVector<Value> next, columns;
-      for (int32_t half = 0; half < 2; ++half)
+      for (int32_t vector = 0; vector < vectors; ++vector)
         columns.push_back(LLVM::LoadOp::create(builder, location, wordType,
-                                               advance(right, half * static_cast<int32_t>(tileRow)), 64));
+                                               advance(right, vector * static_cast<int32_t>(tileRow)), 64));
       for (int64_t row = 0; row < rows; ++row) {
         Value word = LLVM::LoadOp::create(builder, location, builder.getI32Type(),
                                           advance(left, static_cast<int32_t>(row * tileRow)), 4);
         Value spread = vector::BroadcastOp::create(builder, location, wordType, word);
-        for (int64_t half = 0; half < 2; ++half)
-          next.push_back(addDotProducts(builder, location, factors, values[2 * row + half], spread, columns[half]));
+        for (int64_t vector = 0; vector < vectors; ++vector)
+          next.push_back(
+              addDotProducts(builder, location, factors, values[vectors * row + vector], spread, columns[vector]));
       }
       next.push_back(advance(left, 4));
       next.push_back(advance(right, static_cast<int32_t>(panelRow)));
       scf::YieldOp::create(builder, location, next);
     }
     SmallVector<Value> next(loop.getResults());
-    next[2 * rows] = advance(groupA, groupBytes);
+    next[sums] = advance(groupA, groupBytes);
     next.push_back(advance(ahead, groupBytes));
     scf::YieldOp::create(builder, location, next);
   }
@@ -185,11 +189,11 @@ void DotProductKernelEmitter::callBlock(ArrayRef<func::FuncOp> blocks, Value row
   emitCall(choice.getDefaultRegion(), most);
 }
 
-void DotProductKernelEmitter::emitVectorKernel(const tile::DotProductFactors &factors) {
+void DotProductKernelEmitter::emitVectorKernel(const tile::DotProductFactors &factors, bool isNarrow) {
   SmallVector<func::FuncOp> blocks;
   for (int64_t rows : heights)
-    blocks.push_back(emitBlock(factors, rows));
-  ValueRange arguments = openKernel(factors);
+    blocks.push_back(emitBlock(factors, rows, /*vectors=*/isNarrow ? 1 : 2));
+  ValueRange arguments = openKernel(factors, isNarrow);
   Value rows = toIndex(arguments[0]);
   forStrips(arguments, [&](Value strip, Value a, Value c) {
     Value next = advance(a, arguments[3]),
@@ -217,11 +221,14 @@ static ModuleOp nest(ModuleOp module, StringRef name) {
 }
 
 void freestone::codegen::emitDotProductKernel(ModuleOp module, const tile::DotProductFactors &factors,
-                                              tile::DotProductUnit unit) {
-  DotProductKernelEmitter emitter(nest(module, "dot_products_" + factors.getName()));
-  if (unit == tile::DotProductUnit::vectors)
-    return emitter.emitVectorKernel(factors);
-  emitter.emitTileKernel(factors);
+                                              tile::DotProductUnit unit, bool hasNarrow) {
+  std::string name = "dot_products_" + factors.getName();
+  DotProductKernelEmitter emitter(nest(module, name));
+  if (unit == tile::DotProductUnit::tiles)
+    return emitter.emitTileKernel(factors);
+  emitter.emitVectorKernel(factors, /*isNarrow=*/false);
+  if (hasNarrow)
+    DotProductKernelEmitter(nest(module, name + "_narrow")).emitVectorKernel(factors, /*isNarrow=*/true);
 }
 
 void freestone::codegen::emitTileFunctions(ModuleOp module) {

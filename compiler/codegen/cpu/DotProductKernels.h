@@ -22,10 +22,14 @@ namespace freestone::codegen {
 // second with the group at `otherAhead` behind it. All of B and C are aligned to 64 bytes. On vectors, one factor of
 // integers is signed and one is not.
 
+//   void freestone_dot_products_F_narrow(…)
+// on vectors, sums and writes the first 16 columns alone.
+
 /// The declaration of the function for these factors, added to the module once.
-mlir::func::FuncOp declareDotProducts(mlir::ModuleOp module, const tile::DotProductFactors &factors);
-/// Appends to `module` a nested module with its definition.
-void emitDotProductKernel(mlir::ModuleOp module, const tile::DotProductFactors &factors, tile::DotProductUnit unit);
+mlir::func::FuncOp declareDotProducts(mlir::ModuleOp module, const tile::DotProductFactors &factors, bool isNarrow);
+/// Appends to `module` a nested module with its definition, and with that of narrow panels.
+void emitDotProductKernel(mlir::ModuleOp module, const tile::DotProductFactors &factors, tile::DotProductUnit unit,
+                          bool hasNarrow);
 
 /// On vectors: sums plus the dot products of words, both vectors of 16.
 mlir::Value addDotProducts(mlir::OpBuilder &builder, mlir::Location location, const tile::DotProductFactors &factors,

@@ -10,7 +10,9 @@ using namespace freestone;
 using namespace freestone::codegen;
 
 void DotProductEmitter::prepare() {
-  kernel = declareDotProducts(module, layout.multiplied);
+  kernel = declareDotProducts(module, layout.multiplied, /*isNarrow=*/false);
+  if (layout.lastVectors > 0)
+    narrowKernel = declareDotProducts(module, layout.multiplied, /*isNarrow=*/true);
   // The same sizes as in the plan's `scratch`.
   if (form.areRowsStrips())
     storedRows = emission.getBuffer(form.compute.getInputs()[*form.getInput(form.lhs)]);
@@ -140,7 +142,12 @@ void DotProductEmitter::multiplyPacked(const Panel &columns, Value sums) {
       addPair(operands, columns, group);
     else
       addAhead(operands, columns, group, panel);
-    func::CallOp::create(builder, location, kernel, operands);
+    auto call = [&](func::FuncOp function) { func::CallOp::create(builder, location, function, operands); };
+    if (!narrowKernel)
+      return call(kernel);
+    Value isNarrow = compare(arith::CmpIPredicate::sle, columns.count, emission.getConstant(width / 2));
+    emitIf(
+        isNarrow, [&] { call(narrowKernel); }, [&] { call(kernel); });
   });
   if (layout.factors.parts > 1)
     emitInLastBlock([&] { repeatWithoutParts(sums, columns); });

@@ -67,12 +67,14 @@ LogicalResult UsedKernels::addDotProducts(tile::ProgramOp program, const tile::C
     addInPlace(InPlaceKind::updates);
   if (reads.mayBeInner && (tree.streamedRows > 0 || tree.streamedColumns > 0))
     addInPlace(InPlaceKind::innerProducts);
-  DotProducts used{layout.multiplied, layout.summedBy};
+  DotProducts used{layout.multiplied, layout.summedBy, layout.lastVectors > 0};
   auto known = llvm::find_if(dotProducts, [&](const DotProducts &each) { return each.factors == used.factors; });
   if (known == dotProducts.end())
     dotProducts.push_back(used);
   else if (known->unit != used.unit)
     return program.emitOpError("sums dot products by another unit than a program before it");
+  else
+    known->hasNarrow |= used.hasNarrow;
   return success();
 }
 
@@ -88,7 +90,7 @@ void UsedKernels::emit(ModuleOp module) const {
   emitEach("gradient_transforms_", codegen::gradientTransforms, gradientTransforms);
   bool usesTiles = false;
   for (const DotProducts &each : dotProducts) {
-    emitDotProductKernel(module, each.factors, each.unit);
+    emitDotProductKernel(module, each.factors, each.unit, each.hasNarrow);
     usesTiles |= each.unit == tile::DotProductUnit::tiles;
   }
   for (auto &[kind, layout] : inPlace)

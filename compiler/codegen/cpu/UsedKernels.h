@@ -26,6 +26,7 @@ private:
   struct DotProducts {
     tile::DotProductFactors factors;
     tile::DotProductUnit unit;
+    bool hasNarrow;
   };
   /// The shape of vectors and panels, by the outputs of a square.
   using Transforms = llvm::MapVector<int64_t, tile::MicroKernelAttr>;

@@ -48,9 +48,13 @@ LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t
   return verifyLanes(emitError, lanes);
 }
 
-LogicalResult DotProductKernelAttr::verify(EmitError emitError, DotProductUnit unit, int64_t groups, int64_t parts) {
+LogicalResult DotProductKernelAttr::verify(EmitError emitError, DotProductUnit unit, int64_t groups, int64_t parts,
+                                           int64_t lastVectors) {
   if (parts != 1 && !(parts == 3 && unit == DotProductUnit::tiles))
     return emitError() << "an element has 1 part, or 3 on tiles, not " << parts;
+  if (lastVectors < 0 || lastVectors > (unit == DotProductUnit::vectors ? 1 : 0))
+    return emitError() << "a last panel is one vector at least, of the two that others are, and on vectors alone, not "
+                       << lastVectors;
   return verifySize(emitError, "groups", groups);
 }
 

@@ -39,13 +39,14 @@ def Tile_DotProductKernelAttr : Tile_PlanPart<"DotProductKernel", "dot_product_k
   let description = [{
     Blocks of 32 rows and 32 columns, of packed strips of rows and panels of columns. A call sums at most `groups` groups
     of k, of 16 words each: 32 steps of bf16, 64 of 8-bit integers. With `parts = 3`, operands are of f32, each element of
-    which is packed as three of bf16.
+    which is packed as three of bf16. On vectors, with `last_vectors = 1`, a panel of at most 16 columns is one vector.
     ```mlir
     #tile.dot_product_kernel<unit = tiles, groups = 10>
     ```
   }];
   let parameters = (ins EnumParameter<Tile_DotProductUnit>:$unit, "int64_t":$groups,
-                        DefaultValuedParameter<"int64_t", "1">:$parts);
+                        DefaultValuedParameter<"int64_t", "1">:$parts,
+                        DefaultValuedParameter<"int64_t", "0">:$last_vectors);
 }
 
 /// `#tile.micro_kernel`, written as `<…>`, or another kernel.
