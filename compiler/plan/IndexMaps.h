@@ -7,6 +7,9 @@
 
 namespace freestone::tile {
 
+/// Every so many-th element at most is loaded as vectors that are shuffled; those farther apart are gathered.
+inline constexpr int64_t mostInterleaved = 4;
+
 /// Index expressions are size expressions with a symbol for each loop of a compute, so that the algebra of sizes also
 /// composes, simplifies and compares index maps.
 sym::Expr getLoopSymbol(mlir::MLIRContext *context, unsigned loop);

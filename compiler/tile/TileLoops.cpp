@@ -68,14 +68,25 @@ static bool gathersAlongRuns(ComputeOp compute) {
   return gathers;
 }
 
-/// Whether reductions along memory are long enough to fill vectors; otherwise lanes run across neighbouring rows.
+/// Whether lanes across neighbouring results would gather the elements of an operand that lie along the reduction.
+static bool gathersAcrossRuns(ComputeOp compute) {
+  unsigned parallel = compute.getNumParallel();
+  for (unsigned input = 0; parallel && input < compute.getInputs().size(); ++input)
+    if (std::optional<LinearIndex> linear = getStrides(compute, input); linear && linear->strides.back().isConstant(1))
+      if (linear->strides[parallel - 1].asConstant().value_or(mostInterleaved + 1) > mostInterleaved)
+        return true;
+  return false;
+}
+
+/// Whether reductions along memory are long enough to fill vectors, or vectors across neighbouring rows would be
+/// gathered; otherwise lanes run across these.
 static bool reduceLongRuns(const RowPasses &passes, unsigned rowLoops, const DeviceDescription &device) {
   bool any = false;
   for (const RowPasses::Entry &entry : passes.entries) {
     if (entry.role != RowRole::reduction)
       continue;
     std::optional<int64_t> length = getRowLength(entry.compute, rowLoops).asConstant();
-    if (length && *length < 2 * getCommonLanes(device))
+    if (length && *length < 2 * getCommonLanes(device) && !gathersAcrossRuns(entry.compute))
       return false;
     any |= reducesAlongMemory(entry.compute) && !gathersAlongRuns(entry.compute);
   }
@@ -142,8 +153,8 @@ static std::optional<unsigned> findRowsAcross(ProgramOp program, unsigned rowLoo
   return std::nullopt;
 }
 
-/// The pass that prefetches rows: the one that computes most of all behind the first, -1 if none computes for longer than
-/// a row takes to come.
+/// The pass that prefetches rows: the one that computes most of all behind the first, -1 if none computes for longer
+/// than a row takes to come.
 static int64_t choosePrefetching(const RowPasses &passes, unsigned rowLoops, ArrayRef<int64_t> runLoops,
                                  ArrayRef<int64_t> lanes) {
   int64_t chosen = -1, most = 2 * cheapBody;

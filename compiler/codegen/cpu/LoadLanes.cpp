@@ -97,9 +97,8 @@ Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask
     return reverse(
         vector::MaskedLoadOp::create(builder, location, type, memory, first, reverse(mask), getFill(type, fill)));
   }
-  constexpr int64_t mostApart = 4;
   if (int64_t apart = stride ? stride->asConstant().value_or(0) : 0;
-      apart >= 2 && apart <= mostApart && points.lanes > 1)
+      apart >= 2 && apart <= tile::mostInterleaved && points.lanes > 1)
     return loadEvery(apart, memory, emission.getIndex(linear, points.positions), storage, mask, fill);
   if (!stride && !fill)
     if (std::optional<Repetition> repetition = getRepetition(linear, points.lane)) {
