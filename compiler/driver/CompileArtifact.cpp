@@ -85,8 +85,10 @@ FailureOr<std::vector<uint8_t>> Compilation::makeCode(ProgramCache &programs, co
     if (failed(objects))
       return mlir::failure();
     statistics.counters["objects"] = objects->size();
-    for (const codegen::Object &object : *objects)
-      statistics.counters["unreduced_loops"] += object.unreducedLoops;
+    for (const codegen::Object &object : *objects) {
+      statistics.counters["unreduced_loops"] += object.counts.unreducedLoops;
+      statistics.counters["stored_constants"] += object.counts.storedConstants;
+    }
     for (const auto &[name, count] : statistics.counters)
       descriptor.statistics[name] = count;
     FailureOr<std::vector<uint8_t>> made = packCode(std::move(descriptor), *objects, constants, device, failure.text);

@@ -274,8 +274,8 @@ FailureOr<std::string> Compilation::printCode(Level level, Failure &failure) {
     llvm::raw_string_ostream stream(text);
     for (ModuleOp part : (*code)->getOps<ModuleOp>()) {
       llvm::LLVMContext llvmContext;
-      std::unique_ptr<llvm::Module> translated =
-          codegen::translateToLLVM(part, *device, *machine, llvmContext, statistics.counters["unreduced_loops"]);
+      codegen::CodeCounts counts;
+      std::unique_ptr<llvm::Module> translated = codegen::translateToLLVM(part, *device, *machine, llvmContext, counts);
       if (!translated)
         return mlir::failure();
       if (level == Level::Llvm) {

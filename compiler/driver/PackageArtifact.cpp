@@ -128,7 +128,7 @@ FailureOr<OwningOpRef<ModuleOp>> emitCode(ModuleOp module, const Options &option
   PassManager passes(module.getContext());
   passes.enableVerifier(false);
   printPasses(passes, options.printIrTreeDir, Stretch::Code);
-  passes.addPass(codegen::createEmitPrograms({options.switches.reduceShortLoops}));
+  passes.addPass(codegen::createEmitPrograms({options.switches.reduceShortLoops, options.switches.storeConstants}));
   if (failed(passes.run(*code)))
     return failure();
   return code;

@@ -89,7 +89,9 @@ FailureOr<std::vector<codegen::Object>> ProgramCache::lower(ModuleOp code, const
     std::string about;
     codegen::Object &object = objects[index];
     std::optional<std::string> bytes = store.find(cache::Kind::Program, ingredients, &about);
-    if (bytes && !StringRef(about).getAsInteger(10, object.unreducedLoops)) {
+    auto [loops, constants] = StringRef(about).split(' ');
+    if (bytes && !loops.getAsInteger(10, object.counts.unreducedLoops) &&
+        !constants.getAsInteger(10, object.counts.storedConstants)) {
       object.name = module.getName().value_or("").str();
       object.bytes.assign(bytes->begin(), bytes->end());
     } else {
@@ -106,7 +108,7 @@ FailureOr<std::vector<codegen::Object>> ProgramCache::lower(ModuleOp code, const
     return failure();
   for (auto &&[place, object] : llvm::zip_equal(missing, *made)) {
     store.keep(cache::Kind::Program, place.second, StringRef(object.bytes.data(), object.bytes.size()),
-               std::to_string(object.unreducedLoops));
+               std::to_string(object.counts.unreducedLoops) + " " + std::to_string(object.counts.storedConstants));
     objects[place.first] = std::move(object);
   }
   return objects;

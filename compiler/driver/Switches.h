@@ -88,6 +88,7 @@ struct Switches {
   bool narrowWaits = true;
   bool claimPhases = true;
   bool reduceShortLoops = true;
+  bool storeConstants = true;
 
   /// At level 0 only optimizations that reduce the number of programs, or the time that one takes to compile, are on.
   static constexpr Switches forLevel(int level) {
@@ -107,7 +108,7 @@ struct Switches {
           switches.selectBranches = switches.integerProducts = switches.scanProducts = switches.blockOrders =
           switches.keepScanValues = switches.fuseChains = switches.narrowWaits =
           switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.tabulateMaps = switches.roundProducts = switches.orderMaps =
-          switches.orderProducts = switches.longRows = switches.keepOperands = false;
+          switches.orderProducts = switches.longRows = switches.keepOperands = switches.storeConstants = false;
     return switches;
   }
 };
@@ -272,6 +273,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"reduce-short-loops", &Switches::reduceShortLoops, "unreduced_loops",
      "strength is reduced in short loops alone: in long ones it keeps more values alive than registers hold, and takes "
      "long to compile"},
+    {"store-constants", &Switches::storeConstants, "stored_constants",
+     "loops read vectors of constants from memory where a processor has too few registers for them"},
 };
 
 } // namespace freestone::driver

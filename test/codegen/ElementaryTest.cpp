@@ -78,9 +78,9 @@ public:
       return;
     std::unique_ptr<llvm::TargetMachine> machine = codegen::createTargetMachine(device);
     llvm::LLVMContext llvmContext;
-    int64_t unreducedLoops = 0;
+    codegen::CodeCounts counts;
     std::unique_ptr<llvm::Module> translated =
-        codegen::translateToLLVM(*module, device, *machine, llvmContext, unreducedLoops);
+        codegen::translateToLLVM(*module, device, *machine, llvmContext, counts);
     FailureOr<codegen::Object> object = failure();
     if (translated)
       object = codegen::emitObject(*translated, *machine);

@@ -78,6 +78,8 @@ OF_TILES = {"bring-tiles"}
 OF_WIDTHS = {"widen-pictures"}
 # test/codegen/narrow_panels.py tests that of last panels.
 OF_LAST = {"narrow-panels"}
+# test/codegen/stored_constants.py tests that of processors with few registers.
+OF_REGISTERS = {"store-constants"}
 # test/codegen/split_products.py tests that of products in parts, on machines with a matrix unit.
 OF_PARTS = {"split-products"}
 # test/codegen/rows_across.py tests that of rows that lie across, rows_together.py those of short rows and of prefetches.
@@ -125,7 +127,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_ROW_PARTS | OF_GATES | OF_PANELS | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_TILES | OF_LAST | OF_PARTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_SMALL_PICTURES | OF_ROUNDING | OF_WIDTHS
+    tested |= OF_PRODUCTS | OF_TILES | OF_LAST | OF_REGISTERS | OF_PARTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_SMALL_PICTURES | OF_ROUNDING | OF_WIDTHS
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

@@ -31,15 +31,20 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
     }
     kernels.emit(getOperation());
     if (!reduceShortLoops)
-      getOperation().walk(reduceAllLoops);
+      mark(codegen::allLoopsAttribute);
+    if (!storeConstants)
+      mark(codegen::constantsInRegistersAttribute);
   }
 
-  static void reduceAllLoops(FunctionOpInterface function) {
-    SmallVector<Attribute> attributes;
-    if (auto already = function->getAttrOfType<ArrayAttr>("passthrough"))
-      llvm::append_range(attributes, already);
-    attributes.push_back(StringAttr::get(function.getContext(), codegen::allLoopsAttribute));
-    function->setAttr("passthrough", ArrayAttr::get(function.getContext(), attributes));
+  /// Adds an LLVM attribute to all functions.
+  void mark(StringRef attribute) {
+    getOperation().walk([&](FunctionOpInterface function) {
+      SmallVector<Attribute> attributes;
+      if (auto already = function->getAttrOfType<ArrayAttr>("passthrough"))
+        llvm::append_range(attributes, already);
+      attributes.push_back(StringAttr::get(function.getContext(), attribute));
+      function->setAttr("passthrough", ArrayAttr::get(function.getContext(), attributes));
+    });
   }
 };
 

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/LowerToObject.h"
 
 #include "compiler/codegen/PassPrinting.h"
+#include "compiler/codegen/cpu/StoreConstants.h"
 #include "compiler/codegen/cpu/TargetMachine.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
@@ -135,7 +136,7 @@ LogicalResult freestone::codegen::lowerToLLVM(ModuleOp module, const DeviceDescr
 
 std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp module, const DeviceDescription &device,
                                                                   llvm::TargetMachine &machine,
-                                                                  llvm::LLVMContext &context, int64_t &unreducedLoops) {
+                                                                  llvm::LLVMContext &context, CodeCounts &counts) {
   std::unique_ptr<llvm::Module> translated =
       translateModuleToLLVMIR(module, context, module.getName().value_or("module"));
   if (!translated)
@@ -151,7 +152,13 @@ std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp modul
     function.addFnAttr("no-builtins");
     function.setDoesNotThrow();
   }
-  optimise(*translated, machine, unreducedLoops);
+  optimise(*translated, machine, counts.unreducedLoops);
+  // With twice the registers, processors also broadcast as they read.
+  constexpr unsigned fewRegisters = 16;
+  bool keepsConstants = llvm::any_of(
+      *translated, [](const llvm::Function &each) { return each.hasFnAttribute(constantsInRegistersAttribute); });
+  if (device.vectorRegisters <= fewRegisters && !keepsConstants)
+    counts.storedConstants += storeConstants(*translated, device.vectorBytes, device.vectorRegisters);
   for (llvm::Function &function : *translated)
     if (function.hasFnAttribute(alignedLoopsAttribute))
       alignLoops(function);
@@ -231,15 +238,14 @@ freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &dev
     if (!machine)
       return failure();
     llvm::LLVMContext llvmContext;
-    int64_t unreducedLoops = 0;
-    std::unique_ptr<llvm::Module> translated =
-        translateToLLVM(modules[number], device, *machine, llvmContext, unreducedLoops);
+    CodeCounts counts;
+    std::unique_ptr<llvm::Module> translated = translateToLLVM(modules[number], device, *machine, llvmContext, counts);
     if (!translated)
       return failure();
     FailureOr<Object> object = emitObject(*translated, *machine);
     machines.giveBack(std::move(machine));
     if (succeeded(object)) {
-      object->unreducedLoops = unreducedLoops;
+      object->counts = counts;
       objects[number] = std::move(*object);
     }
     std::lock_guard<std::mutex> lock(reporting);

@@ -18,12 +18,19 @@ class OpPassManager;
 
 namespace freestone::codegen {
 
+/// What was done, or left, in the code of a module.
+struct CodeCounts {
+  /// Loops whose strength is not reduced (see `allLoopsAttribute`).
+  int64_t unreducedLoops = 0;
+  /// Vectors of constants that loops read from memory (see StoreConstants.h).
+  int64_t storedConstants = 0;
+};
+
 /// An ELF object for the device: position-independent, without thread-local storage.
 struct Object {
   std::string name;
   llvm::SmallVector<char, 0> bytes;
-  /// Loops whose strength is not reduced (see `allLoopsAttribute`).
-  int64_t unreducedLoops = 0;
+  CodeCounts counts;
 };
 
 /// An LLVM attribute (`passthrough`) of functions whose innermost loops are aligned to lines of the instruction cache.
@@ -32,6 +39,9 @@ inline constexpr llvm::StringLiteral alignedLoopsAttribute = "freestone-aligned-
 /// Of functions of modules in all of whose loops LLVM reduces strength, not only in those that compute few addresses.
 inline constexpr llvm::StringLiteral allLoopsAttribute = "freestone-all-loops";
 
+/// Of functions of modules in which vectors of constants stay out of memory.
+inline constexpr llvm::StringLiteral constantsInRegistersAttribute = "freestone-constants-in-registers";
+
 /// Passes from scf, memref, vector, arith and math to the llvm dialect, for modules made by `codegen-emit-programs`.
 void buildLowerToLLVMPipeline(mlir::OpPassManager &passes, const DeviceDescription &device);
 
@@ -39,11 +49,10 @@ void buildLowerToLLVMPipeline(mlir::OpPassManager &passes, const DeviceDescripti
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module, const DeviceDescription &device, llvm::StringRef printIrTreeDir);
 
 /// LLVM IR of a module of the llvm dialect, after the few passes that it needs. `context` belongs to the calling
-/// thread. Adds the loops whose strength is not reduced to `unreducedLoops`. Null, with a diagnostic, if it can't be
-/// translated.
+/// thread. Adds to `counts`. Null, with a diagnostic, if it can't be translated.
 std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module, const DeviceDescription &device,
                                               llvm::TargetMachine &machine, llvm::LLVMContext &context,
-                                              int64_t &unreducedLoops);
+                                              CodeCounts &counts);
 
 /// Machine code; assembly text if `asText`.
 mlir::FailureOr<Object> emitObject(llvm::Module &module, llvm::TargetMachine &machine, bool asText = false);

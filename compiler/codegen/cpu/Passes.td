@@ -22,7 +22,9 @@ def EmitPrograms : Pass<"codegen-emit-programs", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
   let options = [Option<"reduceShortLoops", "reduce-short-loops", "bool", /*default=*/"true",
-                        "strength is reduced in loops that compute few addresses alone; false: in all of them">];
+                        "strength is reduced in loops that compute few addresses alone; false: in all of them">,
+                 Option<"storeConstants", "store-constants", "bool", /*default=*/"true",
+                        "of a processor with few registers, loops may read vectors of constants from memory">];
 }
 
 def MoveBFloat16 : Pass<"codegen-move-bf16", "::mlir::ModuleOp"> {

@@ -1,0 +1,61 @@
+"""Elementary functions whose constants loops read from memory, beside the same in registers: stored_constants.py FOLDER.
+
+A map of one function, with more constants than AVX2 has registers, or with fewer; rows whose passes have some each; what
+follows on a product. The bits are the same, whatever the switch, and machines with twice the registers store none.
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+
+import freestone_runtime
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+# Whether AVX2 has too few registers for it.
+CASES = {
+    "Erf": ([helper.make_node("Erf", ["x"], ["y"])], True),
+    "Gelu": ([helper.make_node("Gelu", ["x"], ["y"])], True),
+    "Exp": ([helper.make_node("Exp", ["x"], ["y"])], False),
+    "Relu": ([helper.make_node("Relu", ["x"], ["y"])], False),
+    "Softmax": ([helper.make_node("Softmax", ["x"], ["y"])], True),
+    "product": ([helper.make_node("MatMul", ["x", "z"], ["c"]), helper.make_node("Gelu", ["c"], ["y"])], True),
+}
+
+
+def run(path, target, feeds, *options):
+    stone = path.with_suffix(".stone")
+    stored = freestone_runtime.compile_model(path, stone, "--target", target, *options)["stored_constants"]
+    model = freestone_runtime.Model(stone, 1)
+    results = [model.run(each) for each in feeds]
+    model.close()
+    return stored, [np.asarray(result).view(np.uint32) for result in results]
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    info = helper.make_tensor_value_info
+    random = np.random.default_rng(1)
+    for name, (nodes, has_many) in CASES.items():
+        inputs = {"x": ["m", "k"]} | ({"z": ["k", "n"]} if name == "product" else {})
+        graph = helper.make_graph(nodes, name, [info(each, TensorProto.FLOAT, shape) for each, shape in inputs.items()],
+                                  [info("y", TensorProto.FLOAT, None)])
+        path = folder / f"{name}.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10), path)
+        feeds = [{each: 3 * random.standard_normal((rows, columns) if each == "x" else (columns, 30), dtype=np.float32)
+                  for each in inputs} for rows, columns in ((3, 7), (5, 64), (2, 1000))]
+        stored, found = run(path, "x86-64-v3", feeds)
+        none, expected = run(path, "x86-64-v3", feeds, "--disable", "store-constants")
+        assert none == 0 and (stored > 0) == has_many, (name, stored, none)
+        for one, other in zip(found, expected):
+            np.testing.assert_array_equal(one, other, name)
+        wide = freestone_runtime.compile_model(path, folder / "wide.stone", "--target", "x86-64-v4")["stored_constants"]
+        assert wide == 0, (name, wide)
+        print(f"{name}: {stored} constants in memory, the same bits")
+
+
+if __name__ == "__main__":
+    main()
