@@ -36,7 +36,7 @@ def prepare_torch_step(name, precision="fp32", compiled=False):
     return step
 
 
-def make_trainer(place, target, precision, threads, recompute="none"):
+def make_trainer(place, target, precision, threads, recompute="auto"):
     """A trainer by what is kept of its step, or compiled and kept."""
     import freestone
 
@@ -48,7 +48,7 @@ def make_trainer(place, target, precision, threads, recompute="none"):
                              target=target, precision=precision, threads=threads, recompute=recompute, **loss)
 
 
-def compile_step(place, target, precision, recompute="none"):
+def compile_step(place, target, precision, recompute="auto"):
     """Compiling alone: the trainer is made again, with what the first one has kept."""
     kept = place.kept_steps(target, precision, recompute)
     shutil.rmtree(kept, ignore_errors=True)
@@ -60,7 +60,7 @@ def compile_step(place, target, precision, recompute="none"):
     return {"compile_s": cold - begin, "kept_s": time.perf_counter() - cold}
 
 
-def prepare_step(place, target="host", precision="fp32", threads=1, recompute="none"):
+def prepare_step(place, target="host", precision="fp32", threads=1, recompute="auto"):
     place.compiled(place.kept_steps(target, precision, recompute), "step-compile", target, precision, recompute)
     trainer = make_trainer(place, target, precision, threads, recompute)
     return lambda given, labels: trainer.step({**given, "expected": labels}).loss
@@ -112,7 +112,7 @@ def training_memory(place, engine):
     arrays = place.arrays("batch")
     labels, _ = arrays.pop("expected"), arrays.pop("axis")
     if engine != "torch":
-        step = prepare_step(place, recompute="blocks" if engine == "recomputing" else "none")
+        step = prepare_step(place, recompute="blocks" if engine == "recomputing" else "auto")
     else:
         import torch
 

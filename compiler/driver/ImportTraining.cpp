@@ -209,8 +209,9 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   step::ParameterLayouts layouts(main, result.parameters, isPlain ? 0 : training.panelWidth);
   layouts.applyTo(main);
   layouts.applyTo(evaluate);
-  bool recomputes = training.recompute != "none";
-  if (recomputes)
+  // Products of loops are computed again on demand alone: they take long.
+  bool recomputes = training.recompute != "none", recomputesLoops = recomputes && training.recompute != "auto";
+  if (recomputesLoops)
     main->setAttr(grad::recomputesAttr, UnitAttr::get(context));
   step::StepFunctions functions{main, {}, evaluate, {}};
   if (training.step.accumulate) {

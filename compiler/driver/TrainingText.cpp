@@ -245,7 +245,7 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
     members.read("max_trip", options.maxTrip);
     members.read("recompute", options.recompute);
     if (!grad::RecomputePolicy::parse(options.recompute))
-      members.complain("recompute", "is '" + options.recompute + "', which is none of none, blocks and auto:BYTES");
+      members.complain("recompute", "is '" + options.recompute + "', which is none of none, auto, blocks and auto:BYTES");
     members.read("batch_hint", options.batchHint);
     members.read("length_hint", options.lengthHint);
   }

@@ -20,7 +20,7 @@ namespace freestone::driver {
 ///  "precision": "fp32", "moments": "fp32",                    or "bf16"; precision also "fp16"
 ///  "scale_loss": false, "accumulate": false, "freeze_norm": false, "no_dropout": false,
 ///  "max_trip": 0,
-///  "recompute": "none", "batch_hint": 64, "length_hint": 128}          "blocks", "auto:BYTES"; how large batches
+///  "recompute": "none", "batch_hint": 64, "length_hint": 128}          "auto", "blocks", "auto:BYTES"; how large batches
 ///  usually are
 ///  "pipeline": {"stages": [0, 0, 1], "stage": 1, "split": false,     of every node of the forward pass, in the order of
 ///               "recompute": [0]}}                                   `profile` in Interface.h; the one to compile; those

@@ -33,6 +33,12 @@ bool mayRecompute(Operation *op) {
              graph::GatherElementsOp, graph::ReduceOp, graph::RandomBitsOp>(op);
 }
 
+/// Whether it takes no longer than to move its operands.
+bool isSimple(Operation *op) {
+  return isa<graph::BinaryOp, graph::CompareOp, graph::SelectOp, graph::CastOp, graph::BroadcastOp, graph::ReshapeOp,
+             graph::TransposeOp, graph::PadOp, graph::SliceOp>(op);
+}
+
 class Rematerialiser {
 public:
   Rematerialiser(func::FuncOp function, ArrayRef<unsigned> losses, const llvm::StringMap<int64_t> &hints)
@@ -44,10 +50,13 @@ public:
 
 private:
   void findForward(ArrayRef<unsigned> losses);
-  void collectValues();
+  void collectValues(const RecomputePolicy &policy);
   llvm::BitVector choose(const RecomputePolicy &policy) const;
   llvm::BitVector keepAllBut(const llvm::BitVector &recomputed) const;
   int64_t bytesOf(const llvm::BitVector &kept) const;
+  double countProducts() const;
+  bool pays(const llvm::BitVector &kept, int64_t keptBefore) const;
+  std::optional<int64_t> evaluate(sym::Expr size) const;
   int64_t bytesOf(Value value) const;
   double costOf(Value value) const;
   bool isKept(Value value) const;
@@ -62,8 +71,8 @@ private:
   SmallVector<Value> values; ///< of the forward pass, except sources
   DenseMap<Value, unsigned> numbers;
   llvm::BitVector required, kept;
-  llvm::BitVector keptAnyway;               ///< if required
-  DenseMap<Value, Value> copies;            ///< recomputed values in the backward pass
+  llvm::BitVector keptAnyway;    ///< if required
+  DenseMap<Value, Value> copies; ///< recomputed values in the backward pass
   int64_t made = 0;
 };
 
@@ -91,7 +100,7 @@ void Rematerialiser::findForward(ArrayRef<unsigned> losses) {
     backward.insert(op);
 }
 
-void Rematerialiser::collectValues() {
+void Rematerialiser::collectValues(const RecomputePolicy &policy) {
   for (Operation *op : forward) {
     if (isSource(op))
       continue;
@@ -104,7 +113,9 @@ void Rematerialiser::collectValues() {
   keptAnyway.resize(values.size());
   DenseSet<Value> attended = findAttentionOperands(forward);
   for (auto [number, value] : llvm::enumerate(values)) {
-    if (!mayRecompute(value.getDefiningOp()) || attended.contains(value))
+    bool mayBe = policy.kind == RecomputePolicy::Kind::Priced ? isSimple(value.getDefiningOp())
+                                                              : mayRecompute(value.getDefiningOp());
+    if (!mayBe || attended.contains(value))
       keptAnyway.set(number);
     for (Operation *user : value.getUsers()) {
       if (!backward.contains(block.findAncestorOpInBlock(*user)))
@@ -117,12 +128,16 @@ void Rematerialiser::collectValues() {
   }
 }
 
-int64_t Rematerialiser::bytesOf(Value value) const {
-  auto type = cast<graph::TensorType>(value.getType());
-  std::optional<int64_t> elements = type.getNumElements().evaluate([&](StringRef symbol) -> std::optional<int64_t> {
+std::optional<int64_t> Rematerialiser::evaluate(sym::Expr size) const {
+  return size.evaluate([&](StringRef symbol) -> std::optional<int64_t> {
     auto known = hints.find(symbol);
     return known == hints.end() ? defaultHint : known->second;
   });
+}
+
+int64_t Rematerialiser::bytesOf(Value value) const {
+  auto type = cast<graph::TensorType>(value.getType());
+  std::optional<int64_t> elements = evaluate(type.getNumElements());
   int64_t width = std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
   int64_t bytes = 0;
   return !elements || __builtin_mul_overflow(*elements, width, &bytes) ? std::numeric_limits<int64_t>::max() / 4096
@@ -142,6 +157,40 @@ int64_t Rematerialiser::bytesOf(const llvm::BitVector &chosen) const {
   for (unsigned number : chosen.set_bits())
     bytes += bytesOf(values[number]);
   return bytes;
+}
+
+/// The multiply-adds of the forward pass's products.
+double Rematerialiser::countProducts() const {
+  double count = 0;
+  for (Operation *op : forward) {
+    auto sizeOf = [&](Value operand, int64_t axis) {
+      return double(evaluate(cast<graph::TensorType>(operand.getType()).getShape()[axis]).value_or(defaultHint));
+    };
+    double steps = 1;
+    if (auto product = dyn_cast<graph::ContractOp>(op)) {
+      for (int64_t axis : product.getLhsContract())
+        steps *= sizeOf(product.getLhs(), axis);
+    } else if (auto convolution = dyn_cast<graph::ConvolveOp>(op)) {
+      Value kernel = convolution.getKernel();
+      for (int64_t axis = 1; axis < cast<graph::TensorType>(kernel.getType()).getRank(); ++axis)
+        steps *= sizeOf(kernel, axis);
+    } else {
+      continue;
+    }
+    count += steps * double(evaluate(cast<graph::TensorType>(op->getResult(0).getType()).getNumElements()).value_or(0));
+  }
+  return count;
+}
+
+/// Whether most of the bytes that would be kept are saved, and what is needed and not kept takes a part of the step
+/// that hardly shows.
+bool Rematerialiser::pays(const llvm::BitVector &kept, int64_t keptBefore) const {
+  // A step has the products of the forward pass three times; a core multiplies and adds so often while it moves a byte.
+  constexpr double mostTime = 0.1, multiplyAddsOfByte = 4, mostKept = 1.0 / 3;
+  llvm::BitVector again = required;
+  again.reset(kept);
+  return double(bytesOf(kept)) <= mostKept * double(keptBefore) &&
+         double(bytesOf(again)) * multiplyAddsOfByte <= mostTime * 3 * countProducts();
 }
 
 /// The cheapest set to keep, if all later needed values except `recomputed` are kept in any case.
@@ -166,7 +215,7 @@ llvm::BitVector Rematerialiser::keepAllBut(const llvm::BitVector &recomputed) co
 
 llvm::BitVector Rematerialiser::choose(const RecomputePolicy &policy) const {
   llvm::BitVector none(values.size()), all = required;
-  if (policy.kind == RecomputePolicy::Kind::Blocks)
+  if (policy.kind != RecomputePolicy::Kind::Bounded)
     return keepAllBut(all);
   SmallVector<unsigned> candidates;
   for (unsigned number : required.set_bits())
@@ -228,12 +277,14 @@ Value Rematerialiser::again(Value wanted) {
 }
 
 Recomputed Rematerialiser::run(const RecomputePolicy &policy) {
-  collectValues();
+  collectValues(policy);
   Recomputed recomputed;
   recomputed.keptBefore = recomputed.keptAfter = bytesOf(keepAllBut(llvm::BitVector(values.size())));
   if (policy.kind == RecomputePolicy::Kind::None || values.empty())
     return recomputed;
   kept = choose(policy);
+  if (policy.kind == RecomputePolicy::Kind::Priced && !pays(kept, recomputed.keptBefore))
+    return recomputed;
   recomputed.keptAfter = bytesOf(kept);
 
   for (Operation *op = forward.back()->getNextNode(); op != block.getTerminator(); op = op->getNextNode()) {
@@ -253,7 +304,9 @@ std::optional<RecomputePolicy> RecomputePolicy::parse(StringRef text) {
     return RecomputePolicy{Kind::None};
   if (text == "blocks")
     return RecomputePolicy{Kind::Blocks};
-  RecomputePolicy policy{Kind::Auto};
+  if (text == "auto")
+    return RecomputePolicy{Kind::Priced};
+  RecomputePolicy policy{Kind::Bounded};
   uint64_t bytes;
   if (!text.consume_front("auto:") || text.consumeInteger(10, bytes))
     return std::nullopt;

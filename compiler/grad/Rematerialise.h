@@ -11,12 +11,14 @@ namespace freestone::grad {
 
 /// The choice of values of the forward pass to recompute in the backward pass instead of keeping them.
 struct RecomputePolicy {
-  enum class Kind { None, Blocks, Auto };
+  /// `Blocks` recomputes all that may be. `Priced` does so with maps that take no longer than to move their operands,
+  /// where that saves two thirds of what would be kept and takes a tenth of the step's products at most; else nothing.
+  enum class Kind { None, Blocks, Priced, Bounded };
   Kind kind = Kind::None;
-  /// For `Auto`: recomputes as much as is needed to keep at most these bytes, the cheapest values first.
+  /// For `Bounded`: recomputes as much as is needed to keep at most these bytes, the cheapest values first.
   int64_t bytes = 0;
 
-  /// "none", "blocks", "auto:BYTES" with an optional K, M or G; nothing for other texts.
+  /// "none", "blocks", "auto" (priced), "auto:BYTES" with an optional K, M or G; nothing for other texts.
   static std::optional<RecomputePolicy> parse(llvm::StringRef text);
 };
 

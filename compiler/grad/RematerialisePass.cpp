@@ -38,7 +38,8 @@ struct RematerialisePass : impl::RematerialiseBase<RematerialisePass> {
     std::optional<RecomputePolicy> policy = text ? RecomputePolicy::parse(text) : std::nullopt;
     if (!policy || !losses ||
         llvm::any_of(losses.asArrayRef(), [&](int64_t loss) { return loss < 0 || loss >= function.getNumResults(); })) {
-      function.emitOpError("graph.recompute says {policy = \"none\", \"blocks\" or \"auto:BYTES\", losses = results}");
+      function.emitOpError(
+          "graph.recompute says {policy = \"none\", \"auto\", \"blocks\" or \"auto:BYTES\", losses = results}");
       return signalPassFailure();
     }
     llvm::StringMap<int64_t> hints;

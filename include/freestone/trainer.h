@@ -64,7 +64,7 @@ struct TrainerOptions {
   bool freezeNorm = false;               ///< batch normalizations keep their statistics
   bool noDropout = false;
   int64_t maxTrip = 0;            ///< the limit of loops that have none, which gradients need; 0: none
-  std::string recompute = "none"; ///< none, blocks, auto:BYTES of activations for batches of these sizes:
+  std::string recompute = "auto"; ///< auto, none, blocks, auto:BYTES of activations for batches of these sizes:
   int64_t usualBatch = 0, usualLength = 0;
 
   std::string precision = "fp32"; ///< element type of products: fp32, bf16 or fp16; parameters stay fp32

@@ -87,3 +87,49 @@ func.func @attention(%x: !graph.tensor<[n, 8], f32> {graph.name = "x"}, %y: !gra
   %loss = graph.reduce add %y2 axes [0, 1] : !graph.tensor<[n, 8], f32>
   return %loss : !graph.tensor<[], f32>
 }
+
+// Maps are computed again where most is saved, and products take long beside them; but no elementary functions.
+// CHECK-LABEL: func.func @pays
+// CHECK-SAME: attributes {graph.recomputed = {kept_after = 262144 : i64, kept_before = 786432 : i64, values = 2 : i64}}
+// CHECK: %[[c:.*]] = graph.contract
+// CHECK: graph.reduce add
+// CHECK: %[[kept:.*]] = graph.barrier %[[c]]
+// CHECK: graph.binary mul %[[kept]], %[[kept]]
+// CHECK: return
+func.func @pays(%x: !graph.tensor<[b, 256], f32> {graph.name = "x"}, %w: !graph.tensor<[256, 1024], f32>) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "auto", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
+  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 256], f32>, !graph.tensor<[256, 1024], f32>
+  %1 = graph.binary mul %0, %0 : !graph.tensor<[b, 1024], f32>
+  %2 = graph.binary mul %1, %1 : !graph.tensor<[b, 1024], f32>
+  %3 = graph.binary mul %2, %2 : !graph.tensor<[b, 1024], f32>
+  %4 = graph.reduce add %3 axes [0, 1] : !graph.tensor<[b, 1024], f32>
+  return %4 : !graph.tensor<[], f32>
+}
+
+// CHECK-LABEL: func.func @short_products
+// CHECK-SAME: values = 0 : i64
+// CHECK-NOT: graph.barrier
+// CHECK: return
+func.func @short_products(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}, %w: !graph.tensor<[16, 1024], f32>) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "auto", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
+  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 16], f32>, !graph.tensor<[16, 1024], f32>
+  %1 = graph.binary mul %0, %0 : !graph.tensor<[b, 1024], f32>
+  %2 = graph.binary mul %1, %1 : !graph.tensor<[b, 1024], f32>
+  %3 = graph.binary mul %2, %2 : !graph.tensor<[b, 1024], f32>
+  %4 = graph.reduce add %3 axes [0, 1] : !graph.tensor<[b, 1024], f32>
+  return %4 : !graph.tensor<[], f32>
+}
+
+// CHECK-LABEL: func.func @functions
+// CHECK-SAME: values = 0 : i64
+// CHECK-NOT: graph.barrier
+// CHECK: return
+func.func @functions(%x: !graph.tensor<[b, 256], f32> {graph.name = "x"}, %w: !graph.tensor<[256, 1024], f32>) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "auto", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
+  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 256], f32>, !graph.tensor<[256, 1024], f32>
+  %1 = graph.unary exp %0 : !graph.tensor<[b, 1024], f32>
+  %2 = graph.unary exp %1 : !graph.tensor<[b, 1024], f32>
+  %3 = graph.unary exp %2 : !graph.tensor<[b, 1024], f32>
+  %4 = graph.reduce add %3 axes [0, 1] : !graph.tensor<[b, 1024], f32>
+  return %4 : !graph.tensor<[], f32>
+}

@@ -84,9 +84,9 @@ def main():
         make_model(tool.folder / "model.onnx", random, *model)
         for workers in (1, 3):
             bits = []
-            for recompute in ([], ["--recompute", "blocks"]):
+            for recompute in ("none", "blocks"):
                 tool.remove("run")
-                tool.train("model.onnx", *common, *recompute, "--threads", workers, "--out", "run")
+                tool.train("model.onnx", *common, "--recompute", recompute, "--threads", workers, "--out", "run")
                 losses = tool.metrics("run")
                 assert np.mean(losses[-4:]) < np.mean(losses[:4]), (name, losses)
                 bits.append((losses, tool.model("run")))

@@ -197,8 +197,9 @@ void TrainOptions::addChoiceOfParameters(CLI::App &verb) {
       ->default_str("")
       ->group(group);
   addWord(verb, "--recompute", step.recompute, train::choiceOf("recompute"),
-          "what the backward pass computes again rather than finding it in memory: none, blocks (all but products), or "
-          "auto:BYTES (no more than is needed to keep so many, such as 200M, for --batch and --window)")
+          "what the backward pass computes again rather than finding it in memory: auto (what hardly "
+          "takes time, where it is most of the memory), none, blocks (all but products), or auto:BYTES (no more than "
+          "is needed to keep so many, such as 200M, for --batch and --window)")
       ->group(group);
   verb.add_flag("--plan", plan, "lists parameters and memory, and trains nothing")->group(group);
 }
