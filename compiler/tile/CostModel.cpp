@@ -49,7 +49,7 @@ constexpr double addedToRow = 2.5, overlappedRow = 25;
 constexpr double exposedRows = 0.4;
 /// How many times as long lines of rows take that share sets of the caches.
 constexpr double sharedSets = 2;
-/// Cycles in which a run finds its place among others, of products that are all small.
+/// Cycles in which a further run finds its place, of many small products.
 constexpr double placeOfRun = 175;
 /// Columns that are vectors along the rows at most, at the end of those of panels.
 constexpr int64_t mostNarrow = 8;
@@ -223,7 +223,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   }
   cost.packing += exposedPacked * (packed.getL2Cycles() + packed.getL3Cycles() + packed.getMemoryCycles());
   cost.overhead +=
-      callOfProgram * busy + runs * (callOfRun + placeOfRun) + passes * (callOfPanel + blocks * callOfBlock);
+      callOfProgram * busy + runs * callOfRun + (runs - 1) * placeOfRun + passes * (callOfPanel + blocks * callOfBlock);
 
   hideTransfers(transfers, cost);
   showTransfers(farRows, exposedRows, cost);
