@@ -2,10 +2,12 @@
 
 One artifact of each for all batches: one picture, fewer than a tile has, several tiles, the last of which has fewer. One
 to three axes, strides, dilations, borders, groups, taps along the depth, what follows on the elements;
-this machine and AVX2, one to three workers. Without the switch numbers are the same but for rounding.
+this machine and AVX2, with estimated rates, one to three workers. Without the switch numbers are the same but for rounding.
 """
 
+import json
 import pathlib
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -66,6 +68,13 @@ def follow(sums, following, residual):
     return np.maximum(sums, 0)
 
 
+def describe(folder, target):
+    """Writes the device with estimated rates: measured ones decide whether pictures go together."""
+    command = [freestone_runtime.freestone(), "machine", "--json", "--target", target]
+    device = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout) | {"rates": {}}
+    (folder / f"{target}.json").write_text(json.dumps(device))
+
+
 def check(folder, case, target):
     """Returns whether pictures go together."""
     channels, out, taps, strides, dilations, pads, size, groups, following = case
@@ -82,7 +91,7 @@ def check(folder, case, target):
     onnx.save(make_model(w, strides, dilations, pads, groups, following, size, sums.shape[1:]), folder / "m.onnx")
     together, results = 0, {}
     for options in ([], ["--disable", "skip-taps"], ["--disable", "pictures-together"]):
-        counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--target", target,
+        counters = freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--device", folder / f"{target}.json",
                                                    "--disable", "winograd", *options)
         if "pictures-together" in options:
             assert counters["pictures_together"] == 0, (case, target)
@@ -104,6 +113,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for target in distinct("host", "x86-64-v3"):
+        describe(folder, target)
         together = [check(folder, case, target) for case in CASES]
         print(target, together)
         assert sum(together) >= len(CASES) // 3, (target, together)
