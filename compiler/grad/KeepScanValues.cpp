@@ -1,4 +1,5 @@
 // What the gradient of a scan needs of each step: found in memory rather than computed again, where that is cheaper.
+#include "compiler/dialect/graph/RecomputeRequest.h"
 #include "compiler/expressions/Reversed.h"
 #include "compiler/grad/CarriedSums.h"
 #include "compiler/grad/Passes.h"
@@ -290,7 +291,7 @@ struct KeepScanValues : impl::KeepScanValuesBase<KeepScanValues> {
     int64_t count = enable ? useCarriedSums(block) : 0;
     pruneAll(block);
     // With a request to compute again, memory counts more than time.
-    if (enable && !getOperation()->hasAttr("graph.recompute"))
+    if (enable && !graph::recomputesLoops(getOperation()))
       count += keepAll(block);
     if (count)
       getOperation()->setAttr("graph.kept_values", Builder(&getContext()).getI64IntegerAttr(count));

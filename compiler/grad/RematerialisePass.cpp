@@ -1,3 +1,4 @@
+#include "compiler/dialect/graph/RecomputeRequest.h"
 #include "compiler/grad/Passes.h"
 #include "compiler/grad/Rematerialise.h"
 
@@ -8,7 +9,7 @@ namespace freestone::grad {
 #define GEN_PASS_DEF_REMATERIALISE
 #include "compiler/grad/Passes.h.inc"
 
-static constexpr llvm::StringLiteral requestName = "graph.recompute", resultName = "graph.recomputed";
+static constexpr llvm::StringLiteral resultName = "graph.recomputed";
 
 void requestRecompute(func::FuncOp function, ArrayRef<unsigned> losses, StringRef policy,
                       const llvm::StringMap<int64_t> &hints) {
@@ -17,7 +18,7 @@ void requestRecompute(func::FuncOp function, ArrayRef<unsigned> losses, StringRe
   SmallVector<NamedAttribute> sizes;
   for (const auto &hint : hints)
     sizes.push_back(builder.getNamedAttr(hint.getKey(), builder.getI64IntegerAttr(hint.getValue())));
-  function->setAttr(requestName,
+  function->setAttr(graph::recomputeRequest,
                     builder.getDictionaryAttr({builder.getNamedAttr("policy", builder.getStringAttr(policy)),
                                                builder.getNamedAttr("losses", builder.getDenseI64ArrayAttr(results)),
                                                builder.getNamedAttr("hints", builder.getDictionaryAttr(sizes))}));
@@ -30,7 +31,7 @@ struct RematerialisePass : impl::RematerialiseBase<RematerialisePass> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    auto request = function->getAttrOfType<DictionaryAttr>(requestName);
+    auto request = function->getAttrOfType<DictionaryAttr>(graph::recomputeRequest);
     if (!request || function.isExternal())
       return markAllAnalysesPreserved();
     auto text = request.getAs<StringAttr>("policy");
@@ -56,7 +57,7 @@ struct RematerialisePass : impl::RematerialiseBase<RematerialisePass> {
     function->setAttr(resultName, builder.getDictionaryAttr({entry("values", recomputed.values),
                                                              entry("kept_before", recomputed.keptBefore),
                                                              entry("kept_after", recomputed.keptAfter)}));
-    function->removeAttr(requestName);
+    function->removeAttr(graph::recomputeRequest);
   }
 };
 

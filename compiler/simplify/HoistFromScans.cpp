@@ -1,3 +1,4 @@
+#include "compiler/dialect/graph/RecomputeRequest.h"
 #include "compiler/expressions/Expressions.h"
 #include "compiler/simplify/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -179,10 +180,10 @@ Value AllSlices::buildContract(ContractOp op) {
     lhsBatch.insert(lhsBatch.begin(), 0);
     rhsBatch.insert(rhsBatch.begin(), 0);
   }
-  Value product = ContractOp::create(builder, op.getLoc(), ofLhs ? get(op.getLhs()) : getInvariant(op.getLhs()),
-                                     ofRhs ? get(op.getRhs()) : getInvariant(op.getRhs()), lhsBatch, rhsBatch,
-                                     place(ofLhs, op.getLhsContract()), place(ofRhs, op.getRhsContract()),
-                                     op.getElementTypeAttr());
+  Value product =
+      ContractOp::create(builder, op.getLoc(), ofLhs ? get(op.getLhs()) : getInvariant(op.getLhs()),
+                         ofRhs ? get(op.getRhs()) : getInvariant(op.getRhs()), lhsBatch, rhsBatch,
+                         place(ofLhs, op.getLhsContract()), place(ofRhs, op.getRhsContract()), op.getElementTypeAttr());
   // The free dimensions of a factor ascend, so that the steps are the first of them.
   int64_t before = ofLhs && ofRhs ? 0 : op.getLhsBatch().size() + (ofLhs ? 0 : op.getLhsFree().size());
   if (before == 0)
@@ -231,7 +232,7 @@ struct HoistFromScans : impl::HoistFromScansBase<HoistFromScans> {
 
   void runOnOperation() override {
     // What is computed again in an iteration takes its memory alone, and has the bits that it had.
-    if (!enable || getOperation()->hasAttr("graph.recompute"))
+    if (!enable || recomputesLoops(getOperation()))
       return;
     // Inner scans first: what depends on the slices of the outer one alone leaves both.
     SmallVector<ScanOp> scans;
