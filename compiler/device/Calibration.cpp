@@ -37,6 +37,9 @@ private:
   /// the calibration lasts too long. Nothing if the amount is 0. `prepare` is not counted.
   std::optional<double> measure(
       milliseconds time, llvm::function_ref<double()> work, llvm::function_ref<void()> prepare = [] {}) const;
+  /// The bytes a second of a loop over memory that stays in a level.
+  std::optional<double> measurePasses(size_t level,
+                                      llvm::function_ref<void(const char *memory, size_t bytes)> pass) const;
   size_t getResidentBytes(size_t level) const;
 
   const DeviceDescription &device;
@@ -73,19 +76,25 @@ size_t Calibration::getResidentBytes(size_t level) const {
   return llvm::alignTo<pageBytes>(std::clamp<int64_t>(bytes, pageBytes, most));
 }
 
+std::optional<double>
+Calibration::measurePasses(size_t level, llvm::function_ref<void(const char *memory, size_t bytes)> pass) const {
+  size_t bytes = getResidentBytes(level);
+  Pages pages = allocatePages(bytes);
+  if (!pages)
+    return std::nullopt;
+  // A stretch is long beside a reading of the clock.
+  size_t repeats = std::max<size_t>(1, (1 << 20) / bytes);
+  return measure(milliseconds(20), [&] {
+    for (size_t i = 0; i < repeats; ++i)
+      pass(pages.get(), bytes);
+    return static_cast<double>(bytes * repeats);
+  });
+}
+
 void Calibration::measureLevels(Rates &rates) {
   for (size_t level = 0; level < device.memoryLevels.size(); ++level) {
-    size_t bytes = getResidentBytes(level);
-    Pages pages = allocatePages(bytes);
-    if (!pages)
-      return;
-    // A stretch is long beside a reading of the clock.
-    size_t repeats = std::max<size_t>(1, (1 << 20) / bytes);
-    std::optional<double> rate = measure(milliseconds(20), [&] {
-      for (size_t i = 0; i < repeats; ++i)
-        loops::read(device, pages.get(), bytes);
-      return static_cast<double>(bytes * repeats);
-    });
+    std::optional<double> rate =
+        measurePasses(level, [&](const char *memory, size_t bytes) { loops::read(device, memory, bytes); });
     if (!rate)
       return;
     rates.levels.push_back(*rate);
@@ -126,22 +135,10 @@ void Calibration::measureArithmetic(Rates &rates) {
 void Calibration::measureExposedReads(Rates &rates) {
   if (rates.levels.size() < 2)
     return;
-  Pages pages = allocatePages(getResidentBytes(1));
-  if (!pages)
-    return;
-  double seconds[2];
-  for (size_t level : {0, 1}) {
-    size_t bytes = getResidentBytes(level), repeats = std::max<size_t>(1, (1 << 18) / bytes);
-    std::optional<double> rate = measure(milliseconds(20), [&] {
-      for (size_t i = 0; i < repeats; ++i)
-        loops::multiplyRead(device, pages.get(), bytes);
-      return static_cast<double>(bytes * repeats);
-    });
-    if (!rate)
-      return;
-    seconds[level] = 1 / *rate;
-  }
-  rates.exposedReads = std::clamp((seconds[1] - seconds[0]) * rates.levels[1], 0.01, 1.0);
+  auto multiply = [&](const char *memory, size_t bytes) { loops::multiplyRead(device, memory, bytes); };
+  std::optional<double> near = measurePasses(0, multiply), far = measurePasses(1, multiply);
+  if (near && far)
+    rates.exposedReads = std::clamp((1 / *far - 1 / *near) * rates.levels[1], 0.01, 1.0);
 }
 
 /// What disturbs a measurement slows it down: a level that seems slower than a farther one is as fast.

@@ -45,6 +45,7 @@ constexpr int sumCount = 12;
 [[AVX512]] void write64(char *memory, size_t bytes) { writeAll<Vector64>(memory, bytes); }
 [[AVX2]] void copy32(char *to, const char *from, size_t bytes) { copyAll<Vector32>(to, from, bytes); }
 [[AVX512]] void copy64(char *to, const char *from, size_t bytes) { copyAll<Vector64>(to, from, bytes); }
+
 /// Blocks of so many rows by two vectors of a panel.
 template <typename Vector, int rows> [[gnu::always_inline]] inline void multiplyAll(const char *memory, size_t bytes) {
   auto *vectors = reinterpret_cast<const volatile Vector *>(memory);

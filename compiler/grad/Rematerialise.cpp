@@ -35,8 +35,11 @@ bool mayRecompute(Operation *op) {
 
 /// Whether it takes no longer than to move its operands.
 bool isSimple(Operation *op) {
-  return isa<graph::BinaryOp, graph::CompareOp, graph::SelectOp, graph::CastOp, graph::BroadcastOp, graph::ReshapeOp,
-             graph::TransposeOp, graph::PadOp, graph::SliceOp>(op);
+  using Kind = graph::BinaryKind;
+  if (auto binary = dyn_cast<graph::BinaryOp>(op))
+    return !llvm::is_contained({Kind::rem, Kind::mod, Kind::pow, Kind::atan2}, binary.getKind());
+  return isa<graph::CompareOp, graph::SelectOp, graph::CastOp, graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp,
+             graph::PadOp, graph::SliceOp>(op);
 }
 
 class Rematerialiser {
