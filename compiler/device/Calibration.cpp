@@ -38,7 +38,7 @@ private:
   std::optional<double> measure(
       milliseconds time, llvm::function_ref<double()> work, llvm::function_ref<void()> prepare = [] {}) const;
   /// The bytes a second of a loop over memory that stays in a level.
-  std::optional<double> measurePasses(size_t level,
+  std::optional<double> measurePasses(size_t level, milliseconds time,
                                       llvm::function_ref<void(const char *memory, size_t bytes)> pass) const;
   size_t getResidentBytes(size_t level) const;
 
@@ -77,14 +77,15 @@ size_t Calibration::getResidentBytes(size_t level) const {
 }
 
 std::optional<double>
-Calibration::measurePasses(size_t level, llvm::function_ref<void(const char *memory, size_t bytes)> pass) const {
+Calibration::measurePasses(size_t level, milliseconds time,
+                           llvm::function_ref<void(const char *memory, size_t bytes)> pass) const {
   size_t bytes = getResidentBytes(level);
   Pages pages = allocatePages(bytes);
   if (!pages)
     return std::nullopt;
   // A stretch is long beside a reading of the clock.
   size_t repeats = std::max<size_t>(1, (1 << 20) / bytes);
-  return measure(milliseconds(20), [&] {
+  return measure(time, [&] {
     for (size_t i = 0; i < repeats; ++i)
       pass(pages.get(), bytes);
     return static_cast<double>(bytes * repeats);
@@ -93,8 +94,8 @@ Calibration::measurePasses(size_t level, llvm::function_ref<void(const char *mem
 
 void Calibration::measureLevels(Rates &rates) {
   for (size_t level = 0; level < device.memoryLevels.size(); ++level) {
-    std::optional<double> rate =
-        measurePasses(level, [&](const char *memory, size_t bytes) { loops::read(device, memory, bytes); });
+    std::optional<double> rate = measurePasses(
+        level, milliseconds(20), [&](const char *memory, size_t bytes) { loops::read(device, memory, bytes); });
     if (!rate)
       return;
     rates.levels.push_back(*rate);
@@ -131,14 +132,23 @@ void Calibration::measureArithmetic(Rates &rates) {
   }
 }
 
-/// What multiply-adds take longer with vectors of the second level than with those of the first.
+/// What multiply-adds take longer with vectors of the second level than with those of the first: the median of some
+/// turns, since both are close, and neighbours on the machine disturb now the one and now the other.
 void Calibration::measureExposedReads(Rates &rates) {
   if (rates.levels.size() < 2)
     return;
   auto multiply = [&](const char *memory, size_t bytes) { loops::multiplyRead(device, memory, bytes); };
-  std::optional<double> near = measurePasses(0, multiply), far = measurePasses(1, multiply);
-  if (near && far)
-    rates.exposedReads = std::clamp((1 / *far - 1 / *near) * rates.levels[1], 0.01, 1.0);
+  constexpr size_t turns = 7;
+  llvm::SmallVector<double, turns> seconds;
+  for (size_t turn = 0; turn < turns; ++turn) {
+    std::optional<double> near = measurePasses(0, milliseconds(3), multiply),
+                          far = measurePasses(1, milliseconds(3), multiply);
+    if (!near || !far)
+      return;
+    seconds.push_back(1 / *far - 1 / *near);
+  }
+  llvm::sort(seconds);
+  rates.exposedReads = std::clamp(seconds[turns / 2] * rates.levels[1], 0.01, 1.0);
 }
 
 /// What disturbs a measurement slows it down: a level that seems slower than a farther one is as fast.
