@@ -208,7 +208,7 @@ inline constexpr SwitchInfo switchTable[] = {
     {"stream-columns", &Switches::streamColumns, "streamed_columns",
      "few rows read the columns of a contraction in place, without packing them"},
     {"stream-rows", &Switches::streamRows, "streamed_rows",
-     "few columns read the rows of dot products in place, as inner products, without packing them"},
+     "few columns read the rows of a contraction in place, without packing them"},
     {"strips", &Switches::strips, "strips",
      "contractions of few steps of k compute a strip of rows for several panels at a time, and write wide pieces of few rows"},
     {"bring-results", &Switches::bringResults, "results_brought",

@@ -159,7 +159,7 @@ LogicalResult Reader::read() {
   auto first = nodes.empty() ? PackedAttr() : dyn_cast<PackedAttr>(nodes.front());
   if (!tree.dotProducts || !first || first.getKept() != 2) {
     auto rows = take<PackedAttr>();
-    if (!rows || (rows.getInPlace() && !tree.dotProducts))
+    if (!rows)
       return refuse("a block of steps begins with packed rows");
     tree.streamedColumns = rows.getInPlace();
     if (failed(readKept(rows, 1, tree.keptRows)))
@@ -348,6 +348,11 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
     if (along->arePanels && depthUnit % kernel.getWidth())
       return refuse("panels along the steps of k are read in place whole");
   }
+  if (!dotProducts && streamedColumns > RowsInPlace::getMostColumns(form, kernel))
+    return refuse("no more than " + Twine(RowsInPlace::getMostColumns(form, kernel)) +
+                  " columns read in place rows that lie along the steps of k");
+  if (!dotProducts && streamedColumns > 0 && (form.slices > 1 || multiply.getWordSteps() > 1))
+    return refuse("neither slices nor pairs read rows in place");
   if (form.slices > 1 && stripDepth > 0)
     return refuse("strips have panels that are neighbours, but what follows reads slices of columns together");
   if (form.slices > 1 && !form.mayHaveSlices(form.slices, kernel.getWidth()))

@@ -62,15 +62,22 @@ static std::optional<AlongDepth> getPanelsAlongDepth(ContractionForm &form, cons
   return AlongDepth{rows, input, *across, getLinearAt(width) - first, /*arePanels=*/true};
 }
 
-std::optional<AlongDepth> AlongDepth::get(ContractionForm &form, int64_t width) {
-  auto isElement = [&](Value factor) {
-    std::optional<unsigned> input = form.getInput(factor);
-    return input && form.compute.getInputType(*input).getElementType() == form.elementType;
-  };
-  if (!isa<FloatType>(form.elementType) || !isElement(form.lhs) || !isElement(form.rhs))
+/// Whether a factor is an element of an input, as the micro-kernel multiplies it.
+static bool isElement(ContractionForm &form, Value factor) {
+  std::optional<unsigned> input = form.getInput(factor);
+  return input && form.compute.getInputType(*input).getElementType() == form.elementType;
+}
+
+static std::optional<MatrixInPlace> getRowsAlongDepth(ContractionForm &form) {
+  if (!isa<FloatType>(form.elementType) || !isElement(form, form.lhs))
     return std::nullopt;
   std::optional<MatrixInPlace> rows = MatrixInPlace::getRows(form);
-  if (!rows || !rows->along.isConstant(1))
+  return rows && rows->along.isConstant(1) ? rows : std::nullopt;
+}
+
+std::optional<AlongDepth> AlongDepth::get(ContractionForm &form, int64_t width) {
+  std::optional<MatrixInPlace> rows = getRowsAlongDepth(form);
+  if (!rows || !isElement(form, form.rhs))
     return std::nullopt;
   if (std::optional<MatrixInPlace> columns = MatrixInPlace::getColumns(form)) {
     if (!columns->along.isConstant(1))
@@ -79,6 +86,16 @@ std::optional<AlongDepth> AlongDepth::get(ContractionForm &form, int64_t width) 
                       /*arePanels=*/false};
   }
   return getPanelsAlongDepth(form, *rows, width);
+}
+
+/// The least value of an extent.
+static int64_t getLeast(ContractionForm &form, ArrayRef<unsigned> loops) {
+  return sym::Bounds(sym::Interval::size()).interval(form.getExtent(loops)).lo;
+}
+
+int64_t RowsInPlace::getMostColumns(ContractionForm &form, MicroKernelAttr kernel) {
+  int64_t most = mostPanels * kernel.getWidth();
+  return getRowsAlongDepth(form) && getLeast(form, form.n) <= most ? most : 0;
 }
 
 ReadsInPlace ReadsInPlace::get(ContractionForm &form) {
@@ -90,11 +107,6 @@ ReadsInPlace ReadsInPlace::get(ContractionForm &form) {
   reads.mayUpdate = columns->across.isConstant(1) && !form.areRowsStrips();
   reads.mayBeInner = rows && rows->along.isConstant(1);
   return reads;
-}
-
-/// The least value of an extent.
-static int64_t getLeast(ContractionForm &form, ArrayRef<unsigned> loops) {
-  return sym::Bounds(sym::Interval::size()).interval(form.getExtent(loops)).lo;
 }
 
 int64_t ReadsInPlace::getMostRows(ContractionForm &form) {

@@ -38,6 +38,15 @@ struct AlongDepth {
   static std::optional<AlongDepth> get(ContractionForm &form, int64_t width);
 };
 
+/// Rows of A that lie along k, which the micro-kernel of multiply-adds reads in place for few columns: packing an
+/// element takes as long as its multiply-adds by one or two panels.
+struct RowsInPlace {
+  static constexpr int64_t mostPanels = 2;
+
+  /// The most columns that read them so; 0 where there are no such runs, or rows are stored otherwise.
+  static int64_t getMostColumns(ContractionForm &form, MicroKernelAttr kernel);
+};
+
 /// How dot products on vectors read operands that few rows or columns would pack to use them once.
 struct ReadsInPlace {
   /// The most rows whose sums are updates: some steps of all columns, whose words are made in registers, are added to

@@ -235,7 +235,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (construct)
       count("constructed");
     Attribute tiling = tile::tileContraction(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-                                             {keepPacked, pairProducts, streamColumns, strips, bringResults,
+                                             {keepPacked, pairProducts, streamColumns, streamRows, strips, bringResults,
                                               narrowPanels, alternate && inLoops.contains(program.getSymNameAttr()),
                                               innerProducts && !runsOfStage && form->slices == 1, construct,
                                               variants && !runsOfStage});
@@ -262,6 +262,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     };
     if (anyHas(&tile::ContractionTree::streamedRows))
       count("streamed_columns");
+    if (anyHas(&tile::ContractionTree::streamedColumns))
+      count("streamed_rows");
     if (anyHas(&tile::ContractionTree::stripDepth))
       count("strips");
     if (splitProducts && !runsOfStage)

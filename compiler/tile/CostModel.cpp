@@ -81,7 +81,7 @@ int64_t tile::getMostRows(const ContractionProblem &problem, const ContractionSh
 static double getRowCycles(const ContractionProblem &problem, const DeviceRates &rates, int64_t rows) {
   double all = getAllPanelsCycles(problem, rows, problem.n, /*otherLoads=*/0, rates);
   int64_t width = problem.getWidth(), tail = problem.n % width;
-  if (tail == 0 || tail > mostNarrow || problem.kernelRows > problem.lanes)
+  if (tail == 0 || tail > mostNarrow || problem.kernelRows > problem.lanes || problem.readsRowsInPlace())
     return all;
   double whole = getAllPanelsCycles(problem, rows, problem.n - tail, /*otherLoads=*/0, rates);
   return std::min(all, whole + double(tail) / double(width) *
@@ -200,13 +200,17 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   // Whole vectors are packed, also at the ends.
   double lanes = double(problem.lanes), timesRows = packedRowBlocks * (keepsRows ? 1 : runs / packedRowBlocks);
   double packedRows = timesRows * double(rowStep) * depth;
-  cost.packing = packedRows / lanes * transposedVector;
-  if (lhs > half)
-    cost.packing += timesRows * double(rowStep) * double(depthBlocks) * beginOfPiece;
   Transfers packed{rates};
-  packed.fetch(packedRows * double(problem.lhsBytes), lhs);
-  // What is packed leaves L1 before it is read.
-  packed.fetched.l2 += getMissingPart(2 * ofBlock + ofPanel, l1 / 2, l1) * packedRows * double(bytes);
+  if (problem.readsRowsInPlace()) {
+    transfers.fetch(lhs, lhs);
+  } else {
+    cost.packing = packedRows / lanes * transposedVector;
+    if (lhs > half)
+      cost.packing += timesRows * double(rowStep) * double(depthBlocks) * beginOfPiece;
+    packed.fetch(packedRows * double(problem.lhsBytes), lhs);
+    // What is packed leaves L1 before it is read.
+    packed.fetched.l2 += getMissingPart(2 * ofBlock + ofPanel, l1 / 2, l1) * packedRows * double(bytes);
+  }
   if (!readsInPlace) {
     double times = keepsColumns ? double(problem.outer) * std::min(double(panels), perWorker) * busy : tiles;
     double packedColumns = times * double(width) * depth;

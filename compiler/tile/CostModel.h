@@ -42,8 +42,8 @@ struct ContractionProblem {
   int64_t bytes = 4, lhsBytes = 4, rhsBytes = 4, resultBytes = 4;
   /// B is stored in panels, which are read in place. Otherwise: whether columns are contiguous in memory.
   bool isPacked = false, areColumnsContiguous = true;
-  /// The most rows that read columns in place.
-  int64_t streamedRows = 0;
+  /// The most rows that read columns in place, and the most columns that read rows in place.
+  int64_t streamedRows = 0, streamedColumns = 0;
   /// Steps of k that each of these rows needs, where they are inner products.
   int64_t stepsOfRow = 0;
   /// The micro-kernel adds to the result itself, rather than to sums in scratch.
@@ -56,6 +56,7 @@ struct ContractionProblem {
 
   int64_t getWidth() const { return vectors * lanes; }
   bool readsColumnsInPlace() const { return m <= streamedRows && m * stepsOfRow <= k; }
+  bool readsRowsInPlace() const { return n <= streamedColumns && !readsColumnsInPlace(); }
   double getMultiplyAdds() const { return double(outer) * double(m) * double(n) * double(k); }
 };
 

@@ -461,7 +461,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                  Option<"streamColumns", "stream-columns", "bool", "true",
                         "Let few rows read the columns of a contraction in place, without packing them">,
                  Option<"streamRows", "stream-rows", "bool", "true",
-                        "Let few columns read the rows of dot products in place, without packing them">,
+                        "Let few columns read the rows of a contraction in place, without packing them">,
                  Option<"strips", "strips", "bool", "true",
                         "Compute strips of rows of several panels at a time where contractions have few steps of k">,
                  Option<"bringResults", "bring-results", "bool", "true",

@@ -97,6 +97,11 @@ static int64_t getStreamedRows(ContractionForm &form, MicroKernelAttr kernel, in
   return form.getExtent(form.m).asConstant().value_or(1) <= most ? most : 0;
 }
 
+/// Columns that read rows of A in place at most, if they can.
+static int64_t getStreamedColumns(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps) {
+  return wordSteps == 1 && form.slices == 1 ? RowsInPlace::getMostColumns(form, kernel) : 0;
+}
+
 /// All but the sizes.
 static ContractionProblem getStoredProblem(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps) {
   ContractionProblem problem;
@@ -113,6 +118,7 @@ static ContractionProblem getStoredProblem(ContractionForm &form, MicroKernelAtt
   problem.lanes = kernel.getLanes();
   problem.lastVectors = kernel.getLastVectors();
   problem.streamedRows = getStreamedRows(form, kernel, wordSteps);
+  problem.streamedColumns = getStreamedColumns(form, kernel, wordSteps);
   if (problem.streamedRows > 0 && !form.getStreamedInput())
     problem.stepsOfRow = AlongDepth::stepsOfRow;
   return problem;
@@ -216,6 +222,9 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
   ContractionStrips strips = allowed.strips ? getStrips(form, kernel, wordSteps, rates) : ContractionStrips();
   tree.streamedRows = allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0;
+  int64_t mostColumns = allowed.streamRows ? getStreamedColumns(form, kernel, wordSteps) : 0;
+  auto areFew = [&](int64_t columns) { return columns <= mostColumns; };
+  tree.streamedColumns = llvm::any_of(runs.evaluate(form.getExtent(form.n)), areFew) ? mostColumns : 0;
   tree.stripPanels = strips.panels;
   tree.stripDepth = strips.depth;
   // Beyond L2, rows of results take longer to come than the store buffer holds. What follows on slices brings its own.

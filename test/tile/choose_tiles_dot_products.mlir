@@ -6,8 +6,8 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512bf16 --codegen-emit-programs \
 // RUN:   | FileCheck %s --check-prefix=VECTORS
 
-// CHECK: tile.counters = {constructed = 1 : i64, contractions = 1 : i64, dot_products = 1 : i64, kept_packed = 1 : i64, narrow_panels = 1 : i64, results_brought = 1 : i64, strips = 1 : i64}
-// NONE: tile.counters = {constructed = 2 : i64, contractions = 2 : i64, kept_packed = 2 : i64, narrow_panels = 2 : i64, results_brought = 2 : i64, strips = 2 : i64}
+// CHECK: tile.counters = {constructed = 1 : i64, contractions = 1 : i64, dot_products = 1 : i64, kept_packed = 1 : i64, narrow_panels = 1 : i64, results_brought = 1 : i64, streamed_rows = 1 : i64, strips = 1 : i64}
+// NONE: tile.counters = {constructed = 2 : i64, contractions = 2 : i64, kept_packed = 2 : i64, narrow_panels = 2 : i64, results_brought = 2 : i64, streamed_rows = 1 : i64, strips = 2 : i64}
 
 // CHECK-LABEL: tile.program @narrow
 // CHECK-SAME: #tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, groups = {{[0-9]+}}>, body = [

@@ -112,6 +112,8 @@ protected:
   mlir::Value computesRuns;
   /// Whether rows are so few that they read columns in place.
   mlir::Value areRowsFew;
+  /// Whether runs are computed strip by strip; null if the plan has no strips.
+  mlir::Value goesByStrips;
   /// The rows of a strip, of plans with strips: what a micro-kernel computes at once.
   mlir::Value stripRows;
 
@@ -158,8 +160,6 @@ private:
   mlir::Value columnTilesOfGroup, tilesOfGroup;
   /// Whether this worker still has to pack the rows of the run.
   mlir::Value rowsAreNew;
-  /// Whether runs are computed strip by strip; null if the plan has no strips.
-  mlir::Value goesByStrips;
 };
 
 /// With micro-kernels that multiply and add vectors, and with those of dot products of words.

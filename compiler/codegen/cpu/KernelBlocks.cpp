@@ -41,14 +41,15 @@ Value KernelBlocks::loadBroadcast(Value address) {
   return vector::BroadcastOp::create(builder, location, vector, scalar);
 }
 
-/// One step of k: the outer product of a row of B with the elements of A from `left` on, one for each row of the block.
-SmallVector<Value> KernelBlocks::emitStep(ValueRange sums, int64_t vectors, Value left, Value right) {
+/// One step of k: the outer product of a row of B with an element of each row of the block, whose addresses are given.
+SmallVector<Value> KernelBlocks::emitStep(ValueRange sums, int64_t vectors,
+                                          llvm::function_ref<Value(int32_t row)> getFactor, Value right) {
   SmallVector<Value> columns, next;
   for (int64_t number = 0; number < vectors; ++number)
     columns.push_back(
         LLVM::LoadOp::create(builder, location, vector, element(right, static_cast<int32_t>(number * lanes)), bytes));
   for (int32_t row = 0, rows = static_cast<int32_t>(sums.size() / vectors); row < rows; ++row) {
-    Value factor = loadBroadcast(element(left, row * rowPitch));
+    Value factor = loadBroadcast(getFactor(row));
     for (auto [number, ofColumns] : llvm::enumerate(columns))
       next.push_back(multiplyAdd(factor, ofColumns, sums[vectors * row + number]));
   }
@@ -136,7 +137,17 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetc
   int64_t ofStep = vectors * rows, sets = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, shape.getVectors() * rows));
   int64_t sums = sets * ofStep, stepsOfTurn = std::max(unroll, sets);
   SmallVector<Value> state(sums, zeros);
-  llvm::append_range(state, arguments.drop_front(9));
+  // Rows that are not packed are reached from every third one.
+  bool areUnpacked = kind == KernelKind::unpacked;
+  constexpr int64_t rowsOfBase = 3;
+  int64_t bases = areUnpacked ? llvm::divideCeil(rows, rowsOfBase) : 1;
+  auto getRow = [&](Value first, int64_t row) -> Value {
+    Value distance = arith::MulIOp::create(builder, location, arguments[8], word(row));
+    return row ? element(first, builder.getI8Type(), distance) : first;
+  };
+  for (int64_t base = 0; base < bases; ++base)
+    state.push_back(areUnpacked ? getRow(arguments[9], base * rowsOfBase) : Value(arguments[9]));
+  llvm::append_range(state, arguments.drop_front(10));
   if (prefetches)
     state.push_back(arguments[7]);
   // The next line of a group's rows, behind the last row.
@@ -150,12 +161,12 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetc
   }
 
   Type stepType = readsInPlace(kind) ? i64 : elementType;
-  int32_t stepElements = listsSteps(kind) ? 2 : readsInPlace(kind) ? 1 : static_cast<int32_t>(rows);
+  int32_t stepElements = listsSteps(kind) ? 2 : packsRows(kind) ? static_cast<int32_t>(rows) : 1;
   /// Some steps of k; returns the accumulators, followed by the pointers of the next iteration.
   auto emitSteps = [&](ValueRange values, int64_t count) {
     SmallVector<Value> next(values.take_front(sums));
     Value steps = values[sums];
-    ValueRange right = values.slice(sums + 1, unroll);
+    ValueRange firstRows = values.slice(sums, bases), right = values.slice(sums + bases, unroll);
     for (int32_t step = 0; step < count; ++step) {
       MutableArrayRef<Value> set = MutableArrayRef(next).slice(step % sets * ofStep, ofStep);
       Value row = right[step % unroll];
@@ -163,9 +174,16 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetc
         row = getRight(row, step - step % unroll, arguments[8]);
       if (listsSteps(kind))
         row = getListed(row, vectors, steps, step);
-      llvm::copy(emitStep(set, vectors, getLeft(a, steps, step, rows), row), set.begin());
+      Value left = areUnpacked ? Value() : getLeft(a, steps, step, rows);
+      auto getFactor = [&](int32_t number) -> Value {
+        if (!areUnpacked)
+          return element(left, number * rowPitch);
+        return element(getRow(firstRows[number / rowsOfBase], number % rowsOfBase), step);
+      };
+      llvm::copy(emitStep(set, vectors, getFactor, row), set.begin());
     }
-    next.push_back(element(steps, stepType, static_cast<int32_t>(count) * stepElements));
+    for (Value first : firstRows)
+      next.push_back(element(first, stepType, static_cast<int32_t>(count) * stepElements));
     for (Value row : right)
       next.push_back(getRight(row, count, arguments[8]));
     return next;
@@ -199,7 +217,7 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetc
     scf::YieldOp::create(builder, location, next);
   }
   // Remaining steps, by halving those of a turn.
-  SmallVector<Value> results(loop.getResults().take_front(sums + 1 + unroll));
+  SmallVector<Value> results(loop.getResults().take_front(sums + bases + unroll));
   for (int64_t count = stepsOfTurn / 2; count >= 1; count /= 2) {
     Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne,
                                        arith::AndIOp::create(builder, location, depth, word(count)), word(0));

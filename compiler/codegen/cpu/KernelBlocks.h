@@ -68,7 +68,8 @@ private:
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum);
   mlir::Value addUp(mlir::Value a, mlir::Value b);
   mlir::Value loadBroadcast(mlir::Value address);
-  llvm::SmallVector<mlir::Value> emitStep(mlir::ValueRange sums, int64_t vectors, mlir::Value left, mlir::Value right);
+  llvm::SmallVector<mlir::Value> emitStep(mlir::ValueRange sums, int64_t vectors,
+                                          llvm::function_ref<mlir::Value(int32_t row)> getFactor, mlir::Value right);
   mlir::Value getLeft(mlir::Value a, mlir::Value steps, int32_t step, int32_t rows);
   mlir::Value loadOffset(mlir::Value steps, int32_t number);
   mlir::Value getListed(mlir::Value b, int64_t vectors, mlir::Value steps, int32_t step);

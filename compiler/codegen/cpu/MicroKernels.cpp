@@ -29,6 +29,8 @@ private:
   /// panel's vectors by their height plus `lastKey`.
   SmallVector<std::pair<int64_t, func::FuncOp>> blocks;
   static constexpr int64_t prefetchingKey = 64, narrowKey = 128, lastKey = 256;
+  /// Blocks that prefetch a packed panel together, where there are as many: memory brings no line in each of their steps.
+  static constexpr int64_t blocksOfPanel = 4;
   /// Multiply-adds of vectors that take as long as to store one sum of such columns.
   static constexpr int64_t stepsOfStore = 8;
   int64_t leastPrefetching = 0, mostNarrow = 0, mostLast = 0;
@@ -67,6 +69,18 @@ void KernelEmitter::emitDriver() {
     broughtPitch = arguments[12];
   }
   auto fits = [&](int64_t most) { return compare(arith::CmpIPredicate::sle, columns, most); };
+  Value distanceOfShare = word(lineBytes), pitchAhead = arguments[10], shares = word(getPanelLines(elementType, shape));
+  if (packsRows(kind) && !streams(kind)) {
+    // A share is one line of each row, or neighbouring rows, which follow each other in packed panels.
+    int64_t rowBytes = shape.getWidth() * bytes, ofStep = rowBytes / blocksOfPanel;
+    Value isPacked = compare(arith::CmpIPredicate::eq, arguments[10], rowBytes);
+    Value areEnough = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, rows,
+                                            multiply(most, word(blocksOfPanel - 1)));
+    Value areRows = arith::AndIOp::create(builder, location, isPacked, areEnough);
+    distanceOfShare = select(areRows, multiply(depth, word(ofStep)), distanceOfShare);
+    pitchAhead = select(areRows, word(ofStep), pitchAhead);
+    shares = select(areRows, word(blocksOfPanel), shares);
+  }
   Value isNarrow = mostNarrow > 0 ? fits(mostNarrow) : Value();
   Value isLast = mostLast > 0 ? fits(mostLast) : Value();
   scf::WhileOp::create(
@@ -79,9 +93,9 @@ void KernelEmitter::emitDriver() {
         Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used;
         if (readsScratch(kind))
           height = arith::AndIOp::create(builder, location, add(used, word(1)), word(-2));
-        Value pitch = isInPlace ? word(shape.getWidth() * bytes) : arguments[10];
-        Value distance = streams(kind) ? word(0) : multiply(values[3], word(lineBytes)), first = arguments[9];
-        Value isAhead = compare(arith::CmpIPredicate::slt, values[3], getPanelLines(elementType, shape));
+        Value pitch = isInPlace ? word(shape.getWidth() * bytes) : pitchAhead;
+        Value distance = streams(kind) ? word(0) : multiply(values[3], distanceOfShare), first = arguments[9];
+        Value isAhead = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, values[3], shares);
         if (kind == KernelKind::apart) {
           auto isBefore = [&](Value end) -> Value {
             return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, values[3], end);
@@ -127,9 +141,11 @@ void KernelEmitter::emitDriver() {
           emitCall(region, block.second);
         emitCall(choice.getDefaultRegion(), blocks.back().second);
 
+        Value nextRows = kind == KernelKind::unpacked
+                             ? element(values[1], builder.getI8Type(), multiply(height, pitch))
+                             : element(values[1], multiply(height, isInPlace ? word(rowPitch) : depth));
         scf::YieldOp::create(builder, location,
-                             ValueRange{arith::SubIOp::create(builder, location, values[0], used),
-                                        element(values[1], multiply(height, isInPlace ? word(rowPitch) : depth)),
+                             ValueRange{arith::SubIOp::create(builder, location, values[0], used), nextRows,
                                         element(values[2], multiply(height, ldc)), add(values[3], word(1)),
                                         element(values[4], builder.getI8Type(), multiply(height, broughtPitch))});
       });
@@ -141,10 +157,11 @@ void KernelEmitter::emit() {
   leastPrefetching = llvm::divideCeil(mostRows, 2);
   if (!streams(kind) && shape.getLastVectors() > 0) {
     mostLast = shape.getLastVectors() * lanes;
-    for (int64_t rows = unit; rows <= mostRows; rows += unit)
+    int64_t most = kind == KernelKind::unpacked ? getUnpackedRows(shape, shape.getLastVectors()) : mostRows;
+    for (int64_t rows = unit; rows <= most; rows += unit)
       blocks.emplace_back(rows + lastKey, emitBlock(rows, shape.getLastVectors(), /*prefetches=*/false));
   }
-  if (!readsInPlace(kind) && !streams(kind) && mostRows <= lanes)
+  if (packsRows(kind) && !streams(kind) && mostRows <= lanes)
     for (int64_t width = 1; width <= 8; width *= 2) {
       func::FuncOp block = emitNarrowBlock(width);
       while (mostNarrow < width)
@@ -163,8 +180,8 @@ static std::string getTypeName(Type type) {
 }
 
 static StringRef getKindName(KernelKind kind) {
-  static constexpr StringRef names[] = {"contract", "stream", "update", "inner", "pairs",
-                                        "window",   "down",   "across", "apart", "listed"};
+  static constexpr StringRef names[] = {"contract", "stream", "unpacked", "update", "inner", "pairs",
+                                        "window",   "down",   "across",   "apart",  "listed"};
   return names[static_cast<unsigned>(kind)];
 }
 

@@ -24,6 +24,10 @@ enum class KernelKind {
   /// does the same for panels of `columns` = width that are read in place: rows of B are `pitch` bytes apart as well.
   /// Every block prefetches all of `ahead`, so that few rows wait for memory once.
   stream,
+  /// void freestone_unpacked_T(…)
+  /// does what `contract` does with rows of A that lie along k, `pitch` bytes apart; nothing is prefetched from `ahead`.
+  /// Columns that fit the last vectors are computed in blocks of up to `getUnpackedRows` rows.
+  unpacked,
   /// void freestone_update_T(i64 rows, i64 columns, i64 depth, const T *A, const T *B, i64 pitch, T *C, i64 ldc,
   ///                         i64 accumulate)
   /// does what `contract` does for at most `mostUpdatedRows` rows and any number of columns, with rows of B `pitch` bytes
@@ -78,9 +82,16 @@ inline bool readsInPlace(KernelKind kind) {
 inline bool listsSteps(KernelKind kind) { return kind == KernelKind::listed; }
 /// Whether panels of B are not packed: rows are `pitch` bytes apart.
 inline bool streams(KernelKind kind) { return kind == KernelKind::stream; }
+/// Whether a block of rows of A is packed: it has an element of each row for every step of k.
+inline bool packsRows(KernelKind kind) { return !readsInPlace(kind) && kind != KernelKind::unpacked; }
 /// Whether the first blocks prefetch the next panel, and the others don't.
 inline bool hasPrefetchingBlocks(KernelKind kind) {
-  return !readsScratch(kind) && !streams(kind) && !listsSteps(kind);
+  return !readsScratch(kind) && !streams(kind) && !listsSteps(kind) && kind != KernelKind::unpacked;
+}
+/// The rows of a block of `unpacked` with so many vectors: their sums hide the latency of additions.
+inline int64_t getUnpackedRows(tile::MicroKernelAttr shape, int64_t vectors) {
+  constexpr int64_t most = 14;
+  return std::max(shape.getRows(), std::min(most, shape.getRows() * shape.getVectors() / vectors));
 }
 /// The rows of memory of which a block of a weight gradient prefetches as many elements as it has steps, a line a step.
 inline int64_t getGroupAhead(mlir::Type elementType) { return lineBytes * 8 / elementType.getIntOrFloatBitWidth(); }

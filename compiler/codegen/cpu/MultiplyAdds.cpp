@@ -10,6 +10,9 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
+/// Rows whole pages apart share a set of L1, which holds so many lines at least, on x86.
+static constexpr int64_t pageBytes = 4096, linesOfSet = 8;
+
 namespace {
 
 /// The micro-kernel multiplies packed rows, each element in turn, by vectors of a panel.
@@ -28,6 +31,7 @@ private:
   void multiplyPanel(const Panel &columns, Value sums) override;
   void emitUpdate();
   void multiplyInner(const Panel &columns, Value output, Value stride);
+  void multiplyUnpacked(const Panel &columns, Value panel, Value output, Value stride, const MemoryRows &brought);
   Value getDirectOutput(Value row, Value column);
   MemoryRows getAhead(const Panel &columns);
   MemoryRows getStored(const tile::StreamedInput &input, Value column, Value step);
@@ -44,11 +48,15 @@ private:
   std::optional<tile::StreamedInput> streamedInput;
   /// The operands, if few rows are inner products.
   std::optional<tile::AlongDepth> alongDepth;
+  /// A, if few columns read its rows in place.
+  std::optional<tile::MatrixInPlace> unpackedRows;
   /// The row stride of the result, if the micro-kernel writes it.
   std::optional<Expr> directStride;
-  func::FuncOp kernel, streamingKernel, updateKernel, innerKernel;
+  func::FuncOp kernel, streamingKernel, unpackedKernel, updateKernel, innerKernel;
   /// Whether columns are read in place by updates.
   Value updatesRows;
+  /// Whether columns are so few that they read rows in place; null if they never are.
+  Value areColumnsFew;
   /// Whether the result's rows are prefetched during the product; null if none are.
   Value bringsResults;
   /// The height of blocks of the current run's rows.
@@ -68,6 +76,8 @@ MultiplyAddEmitter::MultiplyAddEmitter(Emission &emission, tile::ContractionForm
     if (!streamedInput)
       alongDepth = tile::AlongDepth::get(form, width);
   }
+  if (tiles.streamedColumns > 0)
+    unpackedRows = tile::MatrixInPlace::getRows(form);
 }
 
 void MultiplyAddEmitter::prepare() {
@@ -79,6 +89,8 @@ void MultiplyAddEmitter::prepare() {
   }
   if (alongDepth)
     innerKernel = declareKernel(module, KernelKind::inner, form.elementType, tiles.kernel);
+  if (unpackedRows)
+    unpackedKernel = declareKernel(module, KernelKind::unpacked, form.elementType, tiles.kernel);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(form.elementType, tiles.packedRows);
   if (!packedInput)
@@ -92,6 +104,14 @@ void MultiplyAddEmitter::begin() {
     Expr elements = form.getExtent(form.outer) * form.getExtent(form.m) * form.getExtent(form.n);
     bringsResults =
         compare(arith::CmpIPredicate::sgt, emission.getSize(elements), emission.getConstant(tiles.bringBeyond));
+  }
+  if (unpackedRows) {
+    Value no = arith::ConstantIntOp::create(builder, location, 0, 1);
+    areColumnsFew = select(
+        areRowsFew, no, compare(arith::CmpIPredicate::sle, columnTotal, emission.getConstant(tiles.streamedColumns)));
+    // Their blocks are higher than a strip's.
+    if (goesByStrips)
+      goesByStrips = select(areColumnsFew, no, goesByStrips);
   }
   updatesRows =
       conjoin(areRowsFew, compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(mostUpdatedRows)));
@@ -108,9 +128,12 @@ void MultiplyAddEmitter::beginRun() {
 
 void MultiplyAddEmitter::packRowsOf(const PackedBlock &block) {
   auto pack = [&] { packRows(emission, form, points, block, packedRows, rowsStart, height, tiles.kernel.getRows()); };
+  Value areInPlace = areColumnsFew;
   if (alongDepth)
+    areInPlace = areInPlace ? select(areRowsFew, areRowsFew, areInPlace) : areRowsFew;
+  if (areInPlace)
     emitIf(
-        areRowsFew, [] {}, pack);
+        areInPlace, [] {}, pack);
   else
     pack();
 }
@@ -169,7 +192,12 @@ void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value sums) {
     panel = panel ? emission.getPointer(packedColumns, panel)
                   : emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
                                         getLinear(*packedInput, columns.first, columns.k));
-    call(kernel, panel, getAhead(columns));
+    if (areColumnsFew)
+      emitIf(
+          areColumnsFew, [&] { multiplyUnpacked(columns, panel, output, stride, brought); },
+          [&] { call(kernel, panel, getAhead(columns)); });
+    else
+      call(kernel, panel, getAhead(columns));
   };
   if (alongDepth)
     return emitIf(
@@ -201,6 +229,31 @@ void MultiplyAddEmitter::multiplyInner(const Panel &columns, Value output, Value
                                   getAddress(alongDepth->columns, points.n, columns.first),
                                   getPitch(alongDepth->across), getPitch(alongDepth->groups), output, toWord(stride),
                                   toWord(getBlock())});
+}
+
+/// Rows are read where they are.
+void MultiplyAddEmitter::multiplyUnpacked(const Panel &columns, Value panel, Value output, Value stride,
+                                          const MemoryRows &brought) {
+  int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8, lastVectors = tiles.kernel.getLastVectors();
+  auto getHeight = [&](int64_t most) { return getBlockHeight(emission, columns.piece.rowCount, most); };
+  int64_t most = getUnpackedRows(tiles.kernel, tiles.kernel.getVectors());
+  Value ofBlock = getHeight(most), pitch = emission.getSize(unpackedRows->across * bytes);
+  if (lastVectors > 0) {
+    int64_t mostOfLast = getUnpackedRows(tiles.kernel, lastVectors);
+    Value isLast =
+        compare(arith::CmpIPredicate::sle, columns.count, emission.getConstant(lastVectors * tiles.kernel.getLanes()));
+    Value inPage = arith::AndIOp::create(builder, location, pitch, emission.getConstant(pageBytes - 1));
+    Value shareSet = compare(arith::CmpIPredicate::eq, inPage, emission.getConstant(0));
+    Value ofLast = select(shareSet, getHeight(std::clamp(linesOfSet, most, mostOfLast)), getHeight(mostOfLast));
+    ofBlock = select(isLast, ofLast, ofBlock);
+  }
+  Value row = emission.add(rows.first, columns.piece.firstRow);
+  Value left = emission.getPointer(emission.getBuffer(form.compute.getInputs()[unpackedRows->input]),
+                                   getLinear(unpackedRows->input, points.m, row, columns.k));
+  func::CallOp::create(builder, location, unpackedKernel,
+                       ValueRange{toWord(columns.piece.rowCount), toWord(ofBlock), toWord(columns.count),
+                                  toWord(columns.depth), left, panel, output, toWord(stride), toWord(getBlock()), left,
+                                  toWord(pitch), brought.first, toWord(brought.pitch)});
 }
 
 /// Rows that are prefetched during a product: those that it adds to, and the result's before they are written.

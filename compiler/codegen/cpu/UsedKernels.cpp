@@ -36,6 +36,8 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
       else
         addKernel(contraction->kernel, KernelKind::inner);
     }
+    if (contraction->streamedColumns > 0)
+      addKernel(contraction->kernel, KernelKind::unpacked);
   }
   if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>()) {
     addKernel(tiling.getKernel(), KernelKind::window);
