@@ -19,21 +19,29 @@ static Expr getReducedPoints(ArrayRef<ComputeOp> computes, MLIRContext *context)
 }
 
 /// Vectors of a map without reductions that hide the latency of a long chain of operations: a processor looks some 256
-/// operations ahead, and four chains in that window keep it busy. Bodies of several chains do so by themselves.
-static int64_t getVectorsOfChain(ArrayRef<ComputeOp> computes) {
-  constexpr int64_t window = 256, chains = 4;
+/// operations ahead, and four chains in that window keep it busy. Processors with few registers have schedulers that
+/// fill before the window does: chains of some length stand side by side in the code. Bodies of several chains do so by
+/// themselves.
+static int64_t getVectorsOfChain(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
+  constexpr int64_t window = 256, chains = 4, fewRegisters = 16, shortChain = 16, sideBySide = 8;
   int64_t chain = getChainCost(computes), cost = 0;
   for (ComputeOp compute : computes)
     cost += getBodyCost(compute);
-  return cost <= 2 * chain ? std::clamp<int64_t>(chain * chains / window, 1, chains) : 1;
+  if (cost > 2 * chain)
+    return 1;
+  int64_t vectors = std::clamp<int64_t>(chain * chains / window, 1, chains);
+  if (device.vectorRegisters <= fewRegisters && chain >= shortChain && chain <= window)
+    vectors = std::max<int64_t>(vectors, std::min<int64_t>(llvm::bit_ceil<uint64_t>(window / chain), sideBySide));
+  return vectors;
 }
 
 /// Vectors side by side: with several, reductions read longer runs of memory and hide latency.
-static int64_t getVectorsOfMap(ArrayRef<ComputeOp> computes, Expr columns, int64_t lanes) {
+static int64_t getVectorsOfMap(ArrayRef<ComputeOp> computes, Expr columns, int64_t lanes,
+                               const DeviceDescription &device) {
   constexpr int64_t sideBySide = 8;
   int64_t most = std::clamp<int64_t>(columns.asConstant().value_or(sideBySide * lanes) / lanes, 1, sideBySide);
   if (llvm::none_of(computes, [](ComputeOp compute) { return compute.getNumReductions() > 0; }))
-    return std::min(most, getVectorsOfChain(computes));
+    return std::min(most, getVectorsOfChain(computes, device));
   bool isCheap = llvm::all_of(computes, [](ComputeOp compute) { return getBodyCost(compute) <= cheapBody; });
   return isCheap ? most : 1;
 }
@@ -128,7 +136,7 @@ MapTilingAttr tile::tileMap(ArrayRef<ComputeOp> computes, const DeviceDescriptio
   int64_t lanes = 1;
   if (!parallel.empty() && !parallel.back().isConstant(1))
     lanes = allowed.narrowLanes ? getLanesOfMap(computes, device) : getCommonLanes(device);
-  int64_t vectors = lanes == 1 || !allowed.sideBySide ? 1 : getVectorsOfMap(computes, parallel.back(), lanes);
+  int64_t vectors = lanes == 1 || !allowed.sideBySide ? 1 : getVectorsOfMap(computes, parallel.back(), lanes, device);
   if (parallel.size() < 2) {
     Expr columns =
         reduced.isConstant(1) ? elements : Expr::max(elements, Expr::constant(context, 8 * getCommonLanes(device)));

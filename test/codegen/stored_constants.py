@@ -18,7 +18,8 @@ from onnx import TensorProto, helper
 CASES = {
     "Erf": ([helper.make_node("Erf", ["x"], ["y"])], True),
     "Gelu": ([helper.make_node("Gelu", ["x"], ["y"])], True),
-    "Exp": ([helper.make_node("Exp", ["x"], ["y"])], False),
+    "Exp": ([helper.make_node("Exp", ["x"], ["y"])], True),
+    "HardSwish": ([helper.make_node("HardSwish", ["x"], ["y"])], False),
     "Relu": ([helper.make_node("Relu", ["x"], ["y"])], False),
     "Softmax": ([helper.make_node("Softmax", ["x"], ["y"])], True),
     "product": ([helper.make_node("MatMul", ["x", "z"], ["c"]), helper.make_node("Gelu", ["c"], ["y"])], True),

@@ -11,6 +11,9 @@ using namespace freestone::codegen;
 using sym::Expr;
 using tile::WindowAxis;
 
+/// Rows of results whose chains of operations overlap.
+static constexpr int64_t rowsTogether = 4;
+
 /// What follows on the sums of a block: channels, rows, then vectors of pixels.
 void WindowEmitter::emitResults() {
   if (!bringsNext)
@@ -21,24 +24,36 @@ void WindowEmitter::emitResults() {
 
 void WindowEmitter::storeBlock(bool brings) {
   const AxisRange &channels = axes.ranges[WindowAxis::channels], &rows = axes.ranges[WindowAxis::rows];
-  Value zero = emission.getConstant(0);
+  Value zero = emission.getConstant(0), distance = emission.getConstant(lanes);
   auto vectorType = VectorType::get({lanes}, sumType);
   Type resultType = tile::getScalarType(compute.getResultType(0).getElementType());
   emission.forRange(zero, channels.count, 1, [&](Value c) {
-    emission.forRange(zero, rows.count, 1, [&](Value r) {
+    // Sums of all rows are read before results are written, so that no chain waits for the one before.
+    auto storeRows = [&](Value first, int64_t count) {
       emission.forRange(zero, emission.getConstant(block.vectors), 1, [&](Value v) {
-        Value number = emission.add(emission.multiply(c, emission.getConstant(block.rows)), r);
-        number = emission.add(emission.multiply(number, emission.getConstant(block.vectors)), v);
-        Value distance = emission.getConstant(lanes);
-        Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.multiply(number, distance));
-        Positions positions = getPositions(emission.add(channels.first, c), emission.add(block.row, r),
-                                           emission.add(block.pixel, emission.multiply(v, distance)));
-        LanePoints at = getPoints(std::move(positions), block.mask);
-        if (brings)
-          bringNext(at);
-        emitEpilogue(emission, compute, convertWidth(builder, location, sum, resultType), at);
+        SmallVector<Value> values;
+        for (int64_t row = 0; row < count; ++row) {
+          Value r = emission.add(first, emission.getConstant(row));
+          Value number = emission.add(emission.multiply(c, emission.getConstant(block.rows)), r);
+          number = emission.add(emission.multiply(number, emission.getConstant(block.vectors)), v);
+          Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.multiply(number, distance));
+          values.push_back(convertWidth(builder, location, sum, resultType));
+        }
+        for (auto [row, value] : llvm::enumerate(values)) {
+          Value r = emission.add(first, emission.getConstant(row));
+          Positions positions = getPositions(emission.add(channels.first, c), emission.add(block.row, r),
+                                             emission.add(block.pixel, emission.multiply(v, distance)));
+          LanePoints at = getPoints(std::move(positions), block.mask);
+          if (brings)
+            bringNext(at);
+          emitEpilogue(emission, compute, value, at);
+        }
       });
-    });
+    };
+    Value together = emission.getConstant(rowsTogether);
+    Value whole = emission.multiply(emission.divide(rows.count, together), together);
+    emission.forRange(zero, whole, rowsTogether, [&](Value r) { storeRows(r, rowsTogether); });
+    emission.forRange(whole, rows.count, 1, [&](Value r) { storeRows(r, 1); });
   });
 }
 
