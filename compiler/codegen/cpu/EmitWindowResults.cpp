@@ -11,9 +11,6 @@ using namespace freestone::codegen;
 using sym::Expr;
 using tile::WindowAxis;
 
-/// Rows of results whose chains of operations overlap.
-static constexpr int64_t rowsTogether = 4;
-
 /// What follows on the sums of a block: channels, rows, then vectors of pixels.
 void WindowEmitter::emitResults() {
   if (!bringsNext)
@@ -27,33 +24,39 @@ void WindowEmitter::storeBlock(bool brings) {
   Value zero = emission.getConstant(0), distance = emission.getConstant(lanes);
   auto vectorType = VectorType::get({lanes}, sumType);
   Type resultType = tile::getScalarType(compute.getResultType(0).getElementType());
-  emission.forRange(zero, channels.count, 1, [&](Value c) {
-    // Sums of all rows are read before results are written, so that no chain waits for the one before.
-    auto storeRows = [&](Value first, int64_t count) {
-      emission.forRange(zero, emission.getConstant(block.vectors), 1, [&](Value v) {
-        SmallVector<Value> values;
-        for (int64_t row = 0; row < count; ++row) {
-          Value r = emission.add(first, emission.getConstant(row));
-          Value number = emission.add(emission.multiply(c, emission.getConstant(block.rows)), r);
-          number = emission.add(emission.multiply(number, emission.getConstant(block.vectors)), v);
-          Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.multiply(number, distance));
-          values.push_back(convertWidth(builder, location, sum, resultType));
-        }
-        for (auto [row, value] : llvm::enumerate(values)) {
-          Value r = emission.add(first, emission.getConstant(row));
-          Positions positions = getPositions(emission.add(channels.first, c), emission.add(block.row, r),
-                                             emission.add(block.pixel, emission.multiply(v, distance)));
-          LanePoints at = getPoints(std::move(positions), block.mask);
-          if (brings)
-            bringNext(at);
-          emitEpilogue(emission, compute, value, at);
-        }
+  auto store = [&](Value channel, ValueRange ofRows, ValueRange ofVectors) {
+    SmallVector<Value> values;
+    for (Value row : ofRows)
+      for (Value vector : ofVectors) {
+        Value number = emission.add(emission.multiply(channel, emission.getConstant(block.rows)), row);
+        number = emission.add(emission.multiply(number, emission.getConstant(block.vectors)), vector);
+        Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.multiply(number, distance));
+        values.push_back(convertWidth(builder, location, sum, resultType));
+      }
+    for (auto [number, value] : llvm::enumerate(values)) {
+      Value row = ofRows[number / ofVectors.size()], vector = ofVectors[number % ofVectors.size()];
+      Positions positions = getPositions(emission.add(channels.first, channel), emission.add(block.row, row),
+                                         emission.add(block.pixel, emission.multiply(vector, distance)));
+      LanePoints at = getPoints(std::move(positions), block.mask);
+      if (brings)
+        bringNext(at);
+      emitEpilogue(emission, compute, value, at);
+    }
+  };
+  auto getNumbers = [&](int64_t count) {
+    return llvm::map_to_vector(llvm::seq(count), [&](int64_t number) { return emission.getConstant(number); });
+  };
+  // Sums of a whole block are read before its results are written, so that no chain of operations waits for another.
+  Value isWhole = compare(arith::CmpIPredicate::eq, rows.count, emission.getConstant(block.rows));
+  emission.forRange(zero, channels.count, 1, [&](Value channel) {
+    auto storeEach = [&] {
+      emission.forRange(zero, rows.count, 1, [&](Value row) {
+        emission.forRange(zero, emission.getConstant(block.vectors), 1,
+                          [&](Value vector) { store(channel, row, vector); });
       });
     };
-    Value together = emission.getConstant(rowsTogether);
-    Value whole = emission.multiply(emission.divide(rows.count, together), together);
-    emission.forRange(zero, whole, rowsTogether, [&](Value r) { storeRows(r, rowsTogether); });
-    emission.forRange(whole, rows.count, 1, [&](Value r) { storeRows(r, 1); });
+    emitIf(
+        isWhole, [&] { store(channel, getNumbers(block.rows), getNumbers(block.vectors)); }, storeEach);
   });
 }
 
