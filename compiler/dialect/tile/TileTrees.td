@@ -140,8 +140,8 @@ def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
     Of a single contraction, columns that stand within blocks of columns are packed panel by panel, right before these are
     multiplied; those that stand before them, all panels of the tiles that are together. Where there are at most `in_place`
     rows in all, too few to repay packing, whole panels of contiguous columns are read in place, and columns that lie along
-    k as rows do, where k has ten steps for each row. Dot products read all columns so, and rows where there are at most
-    `in_place` columns and k has two words for each.
+    k as rows do, where k has ten steps for each row. Dot products read all columns so. Rows that lie along k are read so
+    where there are at most `in_place` columns, too few to repay packing, by dot products where k has two words for each.
 
     Of a convolution, a picture is read in place where the channels of a block lie within `in_place` elements of it. Of a
     weight gradient, the channels of a picture that is copied `apart` are the rows of the micro-kernel; else its pixels
