@@ -59,6 +59,7 @@ struct Switches {
   bool bringResults = true;
   bool bringTiles = true;
   bool narrowPanels = true;
+  bool directResults = true;
   bool alternate = true;
   bool innerProducts = true;
   bool sumBlocks = true;
@@ -100,7 +101,7 @@ struct Switches {
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.picturesTogether = switches.windows = switches.shareRows =
           switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
-          switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.bringTiles = switches.narrowPanels = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
+          switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.bringTiles = switches.narrowPanels = switches.directResults = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
           switches.prefetchRows = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
@@ -217,6 +218,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "windows and gradients of weights prefetch the next tile's elements that are in no near cache while they compute one"},
     {"narrow-panels", &Switches::narrowPanels, "narrow_panels",
      "the last panel of columns or channels is computed in as many vectors as these fit, rather than whole"},
+    {"direct-results", &Switches::directResults, "direct_results",
+     "dot products write results that are their sums, which nothing copies"},
     {"alternate", &Switches::alternate, "alternating",
      "loops go through packed panels of weights backwards in odd iterations, beginning with what is left in a cache"},
     {"inner-products", &Switches::innerProducts, "inner_products",

@@ -21,6 +21,13 @@ bool isCopy(ComputeOp op) {
          op.getBody()->getTerminator()->getOperand(0) == op.getInputArgs()[0];
 }
 
+bool isNarrowing(ComputeOp op) {
+  if (!isMap(op) || op.getInputs().size() != 1 || op.getNumResults() != 1 || op.getFill(0))
+    return false;
+  Operation *body = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<arith::TruncFOp>(body) && body->getOperand(0) == op.getInputArgs()[0];
+}
+
 bool isReadAtParallelLoops(ComputeOp op, unsigned input) {
   AffineMap map = op.getMap(input);
   if (map.getNumResults() != op.getNumParallel())

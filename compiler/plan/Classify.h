@@ -59,6 +59,9 @@ bool isMap(ComputeOp op);
 /// Whether the body yields its one operand unchanged: the compute only moves elements.
 bool isCopy(ComputeOp op);
 
+/// Whether the body narrows its one operand, a float: the compute does nothing else.
+bool isNarrowing(ComputeOp op);
+
 /// Whether the operand is read at the parallel loops in order, one coordinate each.
 bool isReadAtParallelLoops(ComputeOp op, unsigned input);
 

@@ -280,11 +280,28 @@ bool ContractionForm::storesPanels(int64_t width) {
 }
 
 std::optional<Expr> ContractionForm::getDirectStride(int64_t width) {
+  ComputeOp written = getWritten();
+  return written && written.getResultType(0).getElementType() == elementType ? getRowStride(width) : std::nullopt;
+}
+
+ComputeOp ContractionForm::getWritten() {
   auto program = compute->getParentOfType<ProgramOp>();
-  graph::TensorType type = compute.getResultType(0);
-  if (!program || program.getComputes().size() != 1 || program.getResultTypes().size() != 1 ||
-      type.getElementType() != elementType)
+  if (!program || program.getResultTypes().size() != 1)
+    return {};
+  SmallVector<ComputeOp> computes = llvm::to_vector(program.getComputes());
+  if (computes.size() == 1)
+    return compute;
+  ComputeOp last = computes.back();
+  bool isNarrowed = computes.size() == 2 && isNarrowing(last) && last.getInputs()[0] == compute.getResult(0) &&
+                    isReadAtParallelLoops(last, 0);
+  return isNarrowed ? last : ComputeOp();
+}
+
+std::optional<Expr> ContractionForm::getRowStride(int64_t width) {
+  ComputeOp written = getWritten();
+  if (!written)
     return std::nullopt;
+  graph::TensorType type = written.getResultType(0);
   MLIRContext *context = compute.getContext();
   Expr row = Expr::symbol(context, "%m"), column = Expr::symbol(context, "%n");
   SmallVector<Expr> loops;

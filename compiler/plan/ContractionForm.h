@@ -96,8 +96,12 @@ struct ContractionForm {
   std::optional<StreamedInput> getStreamedInput();
   /// Whether the result is stored in packed panels of `width` columns.
   bool storesPanels(int64_t width);
-  /// Elements from row to row of the program's result, if a micro-kernel can write sums of a panel of `width` columns
-  /// there: nothing follows on them, and columns are neighbours.
+  /// The compute whose result is the program's, if nothing follows on sums but that they are narrowed; else null.
+  ComputeOp getWritten();
+  /// Elements from row to row of that result, if a micro-kernel can write sums of a panel of `width` columns there, or
+  /// narrow ones: columns are neighbours.
+  std::optional<sym::Expr> getRowStride(int64_t width);
+  /// The same if these are sums as they are.
   std::optional<sym::Expr> getDirectStride(int64_t width);
   /// Whether an input is packed in panels of `width` along a loop, with steps of k as rows.
   bool isPackedAlong(unsigned input, unsigned loop, int64_t width);

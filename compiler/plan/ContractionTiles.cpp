@@ -26,6 +26,8 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
     tiles.packedType = tiles.dotProducts->factors.getElementType(context);
     tiles.sumType = tiles.dotProducts->factors.getSumType(context);
     tiles.parts = tiles.dotProducts->factors.parts;
+    if (tree.multiply.getDirect())
+      tiles.directType = DotProductLayout::getDirectType(form, tree.dotProducts);
   } else if (tree.multiply.getWordSteps() == 1) {
     windowTaps = form.getWindowTaps();
   }

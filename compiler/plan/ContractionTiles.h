@@ -75,6 +75,8 @@ struct ContractionTiles {
   bool mayGroup;
   /// Whether sums stay in scratch for what follows on them; else the micro-kernel writes them to the result.
   bool keepsSums;
+  /// The type of results that dot products write themselves; null if they do not.
+  mlir::Type directType;
   /// Rows of which a block's are a multiple.
   int64_t rowUnit = 1;
   /// Steps of k in one step of a window; 1 if the vector operand is no window.

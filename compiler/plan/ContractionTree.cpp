@@ -307,6 +307,8 @@ LogicalResult ContractionTree::verifyDotProducts(ContractionForm &form, std::str
   if (streamedRows > ReadsInPlace::getMostRows(form) || streamedColumns > ReadsInPlace::getMostColumns(form))
     return refuse("no more than " + Twine(ReadsInPlace::getMostRows(form)) + " rows and " +
                   Twine(ReadsInPlace::getMostColumns(form)) + " columns read the other operand in place");
+  if (multiply.getDirect() && !DotProductLayout::getDirectType(form, dotProducts))
+    return refuse("vectors of sums, or of these as bf16, are no rows of the result that the product could write");
   if (isSplit && stripDepth > 0)
     return refuse("panels of columns that are split pass by, in no strips");
   if (columns && packsRuns == isSplit)
@@ -324,6 +326,8 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
   };
   if (dotProducts && failed(verifyDotProducts(form, why)))
     return failure();
+  if (!dotProducts && multiply.getDirect())
+    return refuse("dot products alone are told to write their results");
   if (!dotProducts && packsRuns)
     return refuse("columns that are multiplied and added are packed panel by panel");
   if (hasOuter == form.outer.empty())

@@ -28,6 +28,8 @@ struct DotProductLayout {
   static std::optional<DotProductFactors> getFactors(ContractionForm &form, DotProductKernelAttr kernel);
   /// The form has such factors.
   static DotProductLayout get(ContractionForm &form, DotProductKernelAttr kernel);
+  /// The type of the elements that the kernel may write to the result itself: sums, or these as bf16; null if it may not.
+  static mlir::Type getDirectType(ContractionForm &form, DotProductKernelAttr kernel);
   /// The block that the kernel sums, as one of vectors.
   static MicroKernelAttr getBlock(mlir::MLIRContext *context, int64_t lastVectors);
   /// Whether A is packed flipped. Every sum then has too much by the dot product of its column with `flippedZero`s.

@@ -32,8 +32,8 @@ public:
     return PackedAttr::get(builder.getContext(), compute, input, kept, most, whole, inPlace, apart);
   }
   MultiplyAttr multiply(int64_t compute, unsigned columns, int64_t wordSteps = 1, bool skipTaps = false,
-                        int64_t bringBeyond = 0) {
-    return MultiplyAttr::get(builder.getContext(), compute, columns, wordSteps, skipTaps, bringBeyond);
+                        int64_t bringBeyond = 0, bool direct = false) {
+    return MultiplyAttr::get(builder.getContext(), compute, columns, wordSteps, skipTaps, bringBeyond, direct);
   }
   EvaluateAttr evaluate(llvm::ArrayRef<int64_t> computes, unsigned lanes, unsigned along, int64_t ahead = 0) {
     return EvaluateAttr::get(builder.getContext(), computes, lanes, along, ahead);

@@ -109,6 +109,8 @@ LogicalResult TreeReader::readBody(ArrayAttr body, Leaf &above, bool mayDeal) {
         return refuse("taps that are skipped are those of a convolution");
       if (multiply.getBringBeyond())
         return refuse("results that are brought are those of a single contraction");
+      if (multiply.getDirect())
+        return refuse("results that dot products write are those of a single contraction");
       if (failed(add(multiply.getCompute())))
         return failure();
     } else if (auto evaluate = dyn_cast<EvaluateAttr>(node)) {

@@ -102,11 +102,7 @@ bool ChooseLayouts::isConvolution(ComputeOp op) {
 /// What a cast narrows, seen through reshapes.
 static Value getCastSource(Value tensor) {
   auto cast = getReshapeSource(tensor).getDefiningOp<ComputeOp>();
-  if (!cast || !isMap(cast) || cast.getInputs().size() != 1 || cast.getNumResults() != 1 || cast.getFill(0))
-    return tensor;
-  Operation *body = cast.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-  bool isCast = isa_and_nonnull<arith::TruncFOp>(body) && body->getOperand(0) == cast.getInputArgs()[0];
-  return isCast ? cast.getInputs()[0] : tensor;
+  return cast && isNarrowing(cast) ? cast.getInputs()[0] : tensor;
 }
 
 /// Whether the weights of a convolution are what the run brings, and each serves many pixels.

@@ -210,13 +210,15 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("dot_products");
       tile::TreeTilingAttr tiling =
           tile::tileDotProducts(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-                                {strips, streamColumns, streamRows, narrowPanels});
+                                {strips, streamColumns, streamRows, narrowPanels, directResults});
       tile::ContractionTree tree = *tile::ContractionTree::get(tiling);
       for (auto [number, counter] : {std::pair(tree.stripDepth, "strips"),
                                      {tree.streamedRows, "streamed_columns"},
                                      {tree.streamedColumns, "streamed_rows"}})
         if (number > 0)
           count(counter);
+      if (tree.multiply.getDirect())
+        count("direct_results");
       return tiling;
     }
     if (!tile::isMicroKernelContraction(*form, widthOf(form->elementType))) {

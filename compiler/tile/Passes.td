@@ -470,6 +470,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Prefetch the next tile of windows and of weight gradients while one is computed">,
                  Option<"narrowPanels", "narrow-panels", "bool", "true",
                         "Compute the last panel of columns in as many vectors as they fit">,
+                 Option<"directResults", "direct-results", "bool", "true",
+                        "Let dot products write results that are their sums">,
                  Option<"alternate", "alternate", "bool", "true",
                         "Go through stored panels backwards in odd iterations of loops">,
                  Option<"innerProducts", "inner-products", "bool", "true",

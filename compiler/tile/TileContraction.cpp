@@ -145,13 +145,22 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
     problem.packsInner = inner->packed.has_value();
   }
   SmallVector<ContractionProblem> problems;
+  sym::Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getDepth(wordSteps);
   for (auto [outer, m, n, k] :
-       llvm::zip_equal(runs.evaluate(form.getExtent(form.outer)), runs.evaluate(form.getExtent(form.m)),
-                       runs.evaluate(form.getExtent(form.n)), runs.evaluate(form.getDepth(wordSteps)))) {
+       llvm::zip_equal(runs.evaluate(form.getExtent(form.outer)), runs.evaluate(rows), runs.evaluate(columns),
+                       runs.evaluate(depth))) {
     problem.outer = outer;
     problem.m = m;
     problem.n = n;
     problem.k = k;
+    problems.push_back(problem);
+  }
+  // No typical run has one row and one column where sizes of matrices differ from run to run.
+  bool isOfMatrices = form.m.size() == 1 && form.n.size() == 1 && form.k.size() == 1;
+  auto isFixed = [&](sym::Expr size) { return llvm::all_equal(runs.evaluate(size)); };
+  if (isOfMatrices && llvm::none_of(ArrayRef{rows, columns, depth}, isFixed)) {
+    problem.outer = problem.m = problem.n = 1;
+    problem.k = *llvm::max_element(runs.evaluate(depth));
     problems.push_back(problem);
   }
   return problems;
@@ -306,7 +315,9 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const TypicalRuns &r
     block = withLastVectors(block, runs.evaluate(form.getExtent(form.n)));
   auto kernel = DotProductKernelAttr::get(context, usedUnit, groups, factors.parts, block.getLastVectors());
   ContractionTree tree = ContractionTree::of(form, kernel, prefetchRows);
-  tree.multiply = TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns);
+  bool isDirect = allowed.directResults && DotProductLayout::getDirectType(form, kernel);
+  tree.multiply = TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns, /*wordSteps=*/1,
+                                              /*skipTaps=*/false, /*bringBeyond=*/0, isDirect);
   if (allowed.strips && areVectors) {
     ContractionStrips found = getStrips(form, tree.kernel, /*wordSteps=*/1, DeviceRates::get(device));
     tree.stripPanels = found.panels;

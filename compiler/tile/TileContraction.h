@@ -63,7 +63,7 @@ bool isDotProductContraction(ContractionForm &form, const DeviceDescription &dev
 /// What dot products on vectors may do: go strip by strip where k has few steps, and read in place the columns of few
 /// rows, and the rows of few columns.
 struct DotProductTilings {
-  bool strips = true, streamColumns = true, streamRows = true, narrowPanels = true;
+  bool strips = true, streamColumns = true, streamRows = true, narrowPanels = true, directResults = true;
 };
 
 TreeTilingAttr tileDotProducts(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,

@@ -70,8 +70,8 @@ OF_PANELS = {"alternate"}
 OF_GATES = {"sliced-epilogues"}
 # test/driver/segments.py tests that of segments.
 OF_SEGMENTS = {"segments"}
-# test/codegen/products.py tests those of few rows, columns and steps, and of large results.
-OF_PRODUCTS = {"stream-columns", "stream-rows", "inner-products", "strips", "bring-results"}
+# test/codegen/products.py tests those of few rows, columns and steps, of large results, and of products of words.
+OF_PRODUCTS = {"stream-columns", "stream-rows", "inner-products", "strips", "bring-results", "direct-results"}
 # test/codegen/next_tiles.py tests that of windows and gradients.
 OF_TILES = {"bring-tiles"}
 # test/training/bf16_convolutions.py tests that of convolutions of narrow numbers.

@@ -69,9 +69,9 @@ tile.program @convolution symbols [n](%x: !graph.tensor<[n, 64, 28, 28], f32>,
 // NARROW-LABEL: func.func @words
 // NARROW: %[[IS_NARROW:.*]] = arith.cmpi sle, %{{.*}}, %c16{{.*}} : index
 // NARROW: scf.if %[[IS_NARROW]]
-// NARROW: call @freestone_dot_products_u8s8_narrow
+// NARROW: call @freestone_dot_products_u8s8_i32_narrow
 // NARROW: else
-// NARROW: call @freestone_dot_products_u8s8(
+// NARROW: call @freestone_dot_products_u8s8_i32(
 tile.program @words symbols [s0](%x: !graph.tensor<[s0, 640], ui8>, %w: !graph.tensor<[640, 40], i8>) -> (!graph.tensor<[s0, 40], i32>) {
   %0 = tile.compute [s0, 40, 640] [parallel, parallel, reduction]
       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0 : i32] {

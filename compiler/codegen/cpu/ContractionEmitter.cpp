@@ -23,18 +23,18 @@ void ContractionEmitter::emit(ArrayAttr tree) {
   columnTotal = emission.getSize(form.getExtent(form.n));
   depthTotal = emission.getSize(form.getDepth(tiles.wordSteps));
   columnTiles = emission.getSize(tiles.columnTiles);
-  depthBlocks = emission.getSize(tiles.depthBlocks);
+  areRowsFew = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.streamedRows));
+  if (tiles.stepsOfRow > 0) {
+    Value least = emission.multiply(rowTotal, emission.getConstant(tiles.stepsOfRow));
+    areRowsFew = conjoin(areRowsFew, compare(arith::CmpIPredicate::sle, least, depthTotal));
+  }
+  depthBlocks = getDepthBlocks();
   Value rowBlocks = emission.getSize(tiles.rowBlocks);
   rowStep = getStep(rowTotal, rowBlocks, tiles.rowUnit);
   depthStep = getStep(depthTotal, depthBlocks, tiles.depthUnit);
   keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, emission.multiply(depthBlocks, depthStep)),
                       emission.getSize(tiles.keptRows));
   groupPanels(rowBlocks);
-  areRowsFew = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.streamedRows));
-  if (tiles.stepsOfRow > 0) {
-    Value least = emission.multiply(rowTotal, emission.getConstant(tiles.stepsOfRow));
-    areRowsFew = conjoin(areRowsFew, compare(arith::CmpIPredicate::sle, least, depthTotal));
-  }
   if (tiles.stripDepth > 0) {
     Value no = arith::ConstantIntOp::create(builder, location, 0, 1);
     goesByStrips = conjoin(compare(arith::CmpIPredicate::sle, depthTotal, emission.getConstant(tiles.stripDepth)),
@@ -375,6 +375,15 @@ void ContractionEmitter::bringEpilogue(const Panel &columns) {
   });
 }
 
+Value ContractionEmitter::getResultAddress(Value row, Value column) {
+  Positions positions = points.outer;
+  positions.push_back({points.m, emission.add(rows.first, row)});
+  positions.push_back({points.n, column});
+  Expr linear = tile::getLinearIndex(form.getWritten().getResultType(0),
+                                     ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
+  return emission.getPointer(emission.getResultBuffer(0), emission.getIndex(linear, positions));
+}
+
 std::optional<MemoryRows> ContractionEmitter::getResultRows(const Panel &columns) {
   if (tiles.slices > 1 || form.storesPanels(width))
     return std::nullopt;
@@ -392,7 +401,7 @@ void ContractionEmitter::evaluate(tile::BlocksAttr rows) {
       walk(rows.getBody().getValue());
     });
   };
-  emitInLastBlock([&] {
+  auto afterLastBlock = [&] {
     if (tiles.slices == 1)
       return forRowsOfPiece();
     Value isLast = compare(arith::CmpIPredicate::eq, piece->lastPlace, lastPlace);
@@ -407,7 +416,8 @@ void ContractionEmitter::evaluate(tile::BlocksAttr rows) {
         forRowsOfPiece();
       });
     });
-  });
+  };
+  followSums([&] { emitInLastBlock(afterLastBlock); });
 }
 
 /// Vectors of columns of a panel, without code for a rest that no panel has.

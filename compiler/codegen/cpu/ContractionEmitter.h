@@ -39,6 +39,8 @@ protected:
   virtual void begin() {}
   virtual void end() {}
   virtual void beginRun() {}
+  /// Blocks of steps, at least one.
+  virtual mlir::Value getDepthBlocks() { return emission.getSize(tiles.depthBlocks); }
   /// The tiles of the next run at most.
   virtual mlir::Value getMostTiles();
   virtual void packRowsOf(const PackedBlock &block) = 0;
@@ -49,6 +51,8 @@ protected:
   virtual void multiplyRun(llvm::function_ref<void()> byPanel) { byPanel(); }
   /// Computes a panel for the current block of k. `sums` is its place in `accumulators`, null if these are not kept.
   virtual void multiplyPanel(const Panel &columns, mlir::Value sums) = 0;
+  /// Emits what follows on sums, where the micro-kernel has not done so.
+  virtual void followSums(llvm::function_ref<void()> follow) { follow(); }
   /// What sums of the columns from `column` on are, beside what the micro-kernel has summed.
   virtual mlir::Value correctSums(mlir::Value sums, mlir::Value column) { return sums; }
 
@@ -57,6 +61,8 @@ protected:
   /// Prefetches what the first rows of an epilogue read and write in a panel, before its last block of k: of a tile of
   /// slices, some of these rows before that of each panel.
   void bringEpilogue(const Panel &columns);
+  /// The address in the program's result of a column, at a row of the run.
+  mlir::Value getResultAddress(mlir::Value row, mlir::Value column);
   /// The rows of the result that a panel's become. Nothing where several slices do together, or rows are next to each
   /// other.
   std::optional<MemoryRows> getResultRows(const Panel &columns);

@@ -40,6 +40,7 @@ private:
                 mlir::Value panel);
   std::pair<mlir::Value, mlir::Value> getAhead(const Panel &columns, mlir::Value group, mlir::Value panel);
   void repeatWithoutParts(mlir::Value sums, const PackedBlock &columns);
+  void followSums(llvm::function_ref<void()> follow) override;
   mlir::Value correctSums(mlir::Value sums, mlir::Value column) override;
   mlir::Value countGroups(const PackedBlock &block);
   mlir::Value countMultiplied(const PackedBlock &block, mlir::Value group, mlir::Value groups);
@@ -59,6 +60,10 @@ private:
   mlir::Value getElement(const tile::MatrixInPlace &matrix, sym::Expr across, mlir::Value place, mlir::Value step);
   mlir::Value getBytes(sym::Expr elements);
   mlir::Value getExcess(mlir::Value column);
+  mlir::Value getNull();
+  /// The address of a panel's rows in the result behind the last block, if `isLast` of its calls, and the bytes from one
+  /// to the next. Null before.
+  std::pair<mlir::Value, mlir::Value> getResults(const Panel &columns, mlir::Value isLast);
 
   tile::DotProductLayout layout;
   mlir::ModuleOp module;

@@ -13,12 +13,12 @@ llvm::StringRef getTileFunctionName(TileFunction function);
 /// Emits the functions of dot products into a module.
 class DotProductKernelEmitter {
 public:
-  explicit DotProductKernelEmitter(mlir::ModuleOp module)
+  DotProductKernelEmitter(mlir::ModuleOp module, DotProductKernel kernel)
       : builder(mlir::OpBuilder::atBlockEnd(module.getBody())), module(module), location(module.getLoc()),
-        i64(builder.getI64Type()), pointer(mlir::LLVM::LLVMPointerType::get(builder.getContext())) {}
+        kernel(kernel), i64(builder.getI64Type()), pointer(mlir::LLVM::LLVMPointerType::get(builder.getContext())) {}
 
-  void emitTileKernel(const tile::DotProductFactors &factors);
-  void emitVectorKernel(const tile::DotProductFactors &factors, bool isNarrow);
+  void emitTileKernel();
+  void emitVectorKernel(bool isNarrow);
   void emitEnter();
   void emitLeave();
 
@@ -34,8 +34,8 @@ private:
   static constexpr int64_t heights[] = {1, 2, 3, 4, 6, 8, 10, 11};
 
   mlir::func::FuncOp open(llvm::StringRef name, mlir::FunctionType type);
-  /// Opens the function of these factors, and returns its arguments.
-  mlir::ValueRange openKernel(const tile::DotProductFactors &factors, bool isNarrow = false);
+  /// Opens the kernel's function, and returns its arguments.
+  mlir::ValueRange openKernel(bool isNarrow = false);
   void close() { mlir::func::ReturnOp::create(builder, location); }
   mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(builder, location, value); }
   mlir::Value word(int64_t value) {
@@ -66,12 +66,19 @@ private:
   void addHalves(mlir::Value c);
   void emitPair(const tile::DotProductFactors &factors, mlir::ValueRange arguments, llvm::StringRef multiply);
   void forSums(mlir::Value c, int64_t count, llvm::function_ref<void(int64_t tile, mlir::Value address)> body);
-  mlir::func::FuncOp emitBlock(const tile::DotProductFactors &factors, int64_t rows, int64_t vectors);
+  /// The rows of the result that a block writes: their columns, and whether there is the last one; null if it is.
+  struct Results {
+    mlir::Value first, pitch, columns, excess, hasLast;
+  };
+  void storeResults(mlir::ValueRange sums, int64_t vectors, const Results &results);
+  void bringResults(int64_t rows, int64_t vectors, const Results &results);
+  mlir::func::FuncOp emitBlock(int64_t rows, int64_t vectors);
   void callBlock(llvm::ArrayRef<mlir::func::FuncOp> blocks, mlir::Value rows, int64_t most, mlir::ValueRange operands);
 
   mlir::OpBuilder builder;
   mlir::ModuleOp module;
   mlir::Location location;
+  DotProductKernel kernel;
   mlir::Type i64, pointer;
 };
 

@@ -9,14 +9,26 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-static std::string getFunctionName(const tile::DotProductFactors &factors, bool isNarrow = false) {
-  return "freestone_dot_products_" + factors.getName() + (isNarrow ? "_narrow" : "");
+std::string freestone::codegen::getResultSuffix(Type result) {
+  std::string suffix;
+  llvm::raw_string_ostream stream(suffix);
+  if (result)
+    stream << "_" << result;
+  return suffix;
 }
 
-static FunctionType getKernelType(Builder &builder) {
+static std::string getName(const DotProductKernel &kernel, bool isNarrow) {
+  return "dot_products_" + kernel.factors.getName() + getResultSuffix(kernel.result) + (isNarrow ? "_narrow" : "");
+}
+
+static FunctionType getKernelType(Builder &builder, const DotProductKernel &kernel) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  return builder.getFunctionType(
-      {i64, i64, pointer, i64, pointer, pointer, i64, pointer, i64, pointer, pointer, pointer}, {});
+  SmallVector<Type> types = {i64, i64, pointer, i64, pointer, pointer, i64};
+  if (kernel.unit == tile::DotProductUnit::tiles)
+    types.append({pointer, i64, pointer, pointer, pointer});
+  else if (kernel.result)
+    types.append({pointer, i64, i64, pointer});
+  return builder.getFunctionType(types, {});
 }
 
 static func::FuncOp declare(ModuleOp module, StringRef name, FunctionType type) {
@@ -28,10 +40,9 @@ static func::FuncOp declare(ModuleOp module, StringRef name, FunctionType type) 
   return declaration;
 }
 
-func::FuncOp freestone::codegen::declareDotProducts(ModuleOp module, const tile::DotProductFactors &factors,
-                                                    bool isNarrow) {
+func::FuncOp freestone::codegen::declareDotProducts(ModuleOp module, const DotProductKernel &kernel, bool isNarrow) {
   Builder builder(module.getContext());
-  return declare(module, getFunctionName(factors, isNarrow), getKernelType(builder));
+  return declare(module, "freestone_" + getName(kernel, isNarrow), getKernelType(builder, kernel));
 }
 
 func::FuncOp freestone::codegen::declareTileFunction(ModuleOp module, TileFunction function) {
@@ -53,6 +64,20 @@ Value freestone::codegen::addDotProducts(OpBuilder &builder, Location location, 
       .getResult(0);
 }
 
+void freestone::codegen::storeDotProducts(OpBuilder &builder, Location location, Type result, Value sums, Value excess,
+                                          Value address, Value mask) {
+  auto type = cast<VectorType>(sums.getType());
+  if (excess)
+    sums = arith::SubIOp::create(builder, location, sums, excess);
+  if (result != type.getElementType())
+    sums = arith::TruncFOp::create(builder, location, VectorType::get(type.getShape(), result), sums);
+  unsigned bytes = result.getIntOrFloatBitWidth() / 8;
+  if (mask)
+    LLVM::MaskedStoreOp::create(builder, location, sums, address, mask, bytes);
+  else
+    LLVM::StoreOp::create(builder, location, sums, address, bytes);
+}
+
 func::FuncOp DotProductKernelEmitter::open(StringRef name, FunctionType type) {
   builder.setInsertionPointToEnd(module.getBody());
   auto function = func::FuncOp::create(builder, location, name, type);
@@ -60,8 +85,8 @@ func::FuncOp DotProductKernelEmitter::open(StringRef name, FunctionType type) {
   return function;
 }
 
-ValueRange DotProductKernelEmitter::openKernel(const tile::DotProductFactors &factors, bool isNarrow) {
-  return open(getFunctionName(factors, isNarrow), getKernelType(builder)).getArguments();
+ValueRange DotProductKernelEmitter::openKernel(bool isNarrow) {
+  return open("freestone_" + getName(kernel, isNarrow), getKernelType(builder, kernel)).getArguments();
 }
 
 void DotProductKernelEmitter::call(StringRef intrinsic, ArrayRef<int64_t> tiles, ValueRange rest) {
@@ -96,11 +121,68 @@ void DotProductKernelEmitter::emitIf(Value condition, llvm::function_ref<void()>
   otherwise();
 }
 
+/// Writes the sums of a block to the result: of all rows, or all but the last.
+void DotProductKernelEmitter::storeResults(ValueRange sums, int64_t vectors, const Results &results) {
+  auto sumType = cast<VectorType>(sums.front().getType());
+  int64_t lanes = sumType.getNumElements(), rows = static_cast<int64_t>(sums.size()) / vectors;
+  auto maskType = VectorType::get({lanes}, builder.getI1Type());
+  Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(sumType));
+  SmallVector<Value> masks, excess(vectors);
+  for (int64_t vector = 0; vector < vectors; ++vector) {
+    Value left = arith::SubIOp::create(builder, location, toIndex(results.columns), constant(vector * lanes));
+    masks.push_back(vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left}));
+  }
+  if (kernel.factors.areIntegers) {
+    auto all = scf::IfOp::create(
+        builder, location, isSet(LLVM::PtrToIntOp::create(builder, location, i64, results.excess)),
+        [&](OpBuilder &, Location) {
+          SmallVector<Value> loaded;
+          for (auto [vector, mask] : llvm::enumerate(masks))
+            loaded.push_back(LLVM::MaskedLoadOp::create(
+                builder, location, sumType, advance(results.excess, static_cast<int32_t>(vector * tileRow)), mask,
+                zeros, 4));
+          scf::YieldOp::create(builder, location, loaded);
+        },
+        [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, SmallVector<Value>(vectors, zeros)); });
+    llvm::copy(all.getResults(), excess.begin());
+  }
+  SmallVector<Value> addresses = {results.first};
+  while (static_cast<int64_t>(addresses.size()) < rows)
+    addresses.push_back(advance(addresses.back(), results.pitch));
+  // A row that there is not is overwritten by the one before it.
+  if (results.hasLast)
+    addresses.back() = arith::SelectOp::create(builder, location, results.hasLast, addresses.back(),
+                                               addresses[std::max<int64_t>(0, rows - 2)]);
+  int64_t bytes = lanes * kernel.result.getIntOrFloatBitWidth() / 8;
+  for (int64_t row = rows - 1; row >= 0; --row)
+    for (int64_t vector = 0; vector < vectors; ++vector)
+      storeDotProducts(builder, location, kernel.result, sums[row * vectors + vector], excess[vector],
+                       advance(addresses[row], static_cast<int32_t>(vector * bytes)), masks[vector]);
+}
+
+/// Prefetches the rows of the result that a block will write.
+void DotProductKernelEmitter::bringResults(int64_t rows, int64_t vectors, const Results &results) {
+  Value row = results.first;
+  int64_t bytes = vectors * 16 * kernel.result.getIntOrFloatBitWidth() / 8;
+  for (int64_t number = 0; number < rows; ++number) {
+    for (int64_t at = 0; at < bytes; at += tileRow)
+      LLVM::Prefetch::create(builder, location, advance(row, static_cast<int32_t>(at)), /*rw=*/1, /*hint=*/3,
+                             /*cache=*/1);
+    row = advance(row, results.pitch);
+  }
+}
+
 /// Emits a function that accumulates a block of rows, of one or two vectors each:
-///   void block(i64 words, ptr A, ptr B, ptr C, i64 accumulate, ptr ahead)
+///   void block(i64 words, ptr A, ptr B, ptr C, i64 accumulate, ptr ahead[, ptr result, i64 pitch, i64 columns,
+///              ptr excess, i64 rows])
 /// Meanwhile as many rows of A are prefetched into L2 from `ahead` on: no prefetcher follows some rows of each group.
-func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &factors, int64_t rows, int64_t vectors) {
-  FunctionType type = builder.getFunctionType({i64, pointer, pointer, pointer, i64, pointer}, {});
+/// `rows` of the result are written, if it is not null.
+func::FuncOp DotProductKernelEmitter::emitBlock(int64_t rows, int64_t vectors) {
+  const tile::DotProductFactors &factors = kernel.factors;
+  SmallVector<Type> types = {i64, pointer, pointer, pointer, i64, pointer};
+  if (kernel.result)
+    types.append({pointer, i64, i64, pointer, i64});
+  FunctionType type = builder.getFunctionType(types, {});
   func::FuncOp function = open((vectors == 1 ? "narrow_block_" : "block_") + std::to_string(rows), type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   ValueRange arguments = function.getArguments();
@@ -127,6 +209,16 @@ func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &f
       });
   llvm::append_range(state, before.getResults());
   state.append({a, b, arguments[5]});
+  Results results;
+  Value writes;
+  if (kernel.result) {
+    results = {arguments[6], arguments[7], arguments[8], arguments[9]};
+    if (!llvm::is_contained(heights, rows - 1))
+      results.hasLast =
+          arith::CmpIOp::create(builder, location, arith::CmpIPredicate::uge, arguments[10], word(rows));
+    writes = isSet(LLVM::PtrToIntOp::create(builder, location, i64, results.first));
+    emitIf(writes, [&] { bringResults(rows, vectors, results); });
+  }
   auto groupLoop = scf::ForOp::create(builder, location, constant(0), words, wordsOfGroup, state);
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -166,8 +258,15 @@ func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &f
     next.push_back(advance(ahead, groupBytes));
     scf::YieldOp::create(builder, location, next);
   }
-  for (auto [address, sum] : llvm::zip(addresses, groupLoop.getResults()))
-    LLVM::StoreOp::create(builder, location, sum, address, 64);
+  auto storeSums = [&] {
+    for (auto [address, sum] : llvm::zip(addresses, groupLoop.getResults()))
+      LLVM::StoreOp::create(builder, location, sum, address, 64);
+  };
+  if (writes)
+    emitIf(
+        writes, [&] { storeResults(groupLoop.getResults().take_front(sums), vectors, results); }, storeSums);
+  else
+    storeSums();
   close();
   return function;
 }
@@ -189,11 +288,11 @@ void DotProductKernelEmitter::callBlock(ArrayRef<func::FuncOp> blocks, Value row
   emitCall(choice.getDefaultRegion(), most);
 }
 
-void DotProductKernelEmitter::emitVectorKernel(const tile::DotProductFactors &factors, bool isNarrow) {
+void DotProductKernelEmitter::emitVectorKernel(bool isNarrow) {
   SmallVector<func::FuncOp> blocks;
   for (int64_t rows : heights)
-    blocks.push_back(emitBlock(factors, rows, /*vectors=*/isNarrow ? 1 : 2));
-  ValueRange arguments = openKernel(factors, isNarrow);
+    blocks.push_back(emitBlock(rows, /*vectors=*/isNarrow ? 1 : 2));
+  ValueRange arguments = openKernel(isNarrow);
   Value rows = toIndex(arguments[0]);
   forStrips(arguments, [&](Value strip, Value a, Value c) {
     Value next = advance(a, arguments[3]),
@@ -204,10 +303,21 @@ void DotProductKernelEmitter::emitVectorKernel(const tile::DotProductFactors &fa
       Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, constant(first));
       emitIf(some, [&] {
         Value inBlock = arith::SubIOp::create(builder, location, left, constant(first));
-        callBlock(blocks, inBlock, most,
-                  {arguments[1], advance(a, static_cast<int32_t>(first * tileRow)), arguments[4],
-                   advance(c, static_cast<int32_t>(first * panelRow)), arguments[6],
-                   advance(next, static_cast<int32_t>(first * tileRow))});
+        SmallVector<Value> operands = {arguments[1],
+                                       advance(a, static_cast<int32_t>(first * tileRow)),
+                                       arguments[4],
+                                       advance(c, static_cast<int32_t>(first * panelRow)),
+                                       arguments[6],
+                                       advance(next, static_cast<int32_t>(first * tileRow))};
+        if (kernel.result) {
+          Value row = toWord(arith::AddIOp::create(builder, location, before, constant(first)));
+          Value isNull = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq,
+                                               LLVM::PtrToIntOp::create(builder, location, i64, arguments[7]), word(0));
+          Value at = advance(arguments[7], arith::MulIOp::create(builder, location, row, arguments[8]).getResult());
+          operands.append({arith::SelectOp::create(builder, location, isNull, arguments[7], at), arguments[8],
+                           arguments[9], arguments[10], toWord(inBlock)});
+        }
+        callBlock(blocks, inBlock, most, operands);
       });
       first += most;
     }
@@ -220,19 +330,18 @@ static ModuleOp nest(ModuleOp module, StringRef name) {
   return ModuleOp::create(builder, module.getLoc(), name);
 }
 
-void freestone::codegen::emitDotProductKernel(ModuleOp module, const tile::DotProductFactors &factors,
-                                              tile::DotProductUnit unit, bool hasNarrow) {
-  std::string name = "dot_products_" + factors.getName();
-  DotProductKernelEmitter emitter(nest(module, name));
-  if (unit == tile::DotProductUnit::tiles)
-    return emitter.emitTileKernel(factors);
-  emitter.emitVectorKernel(factors, /*isNarrow=*/false);
+void freestone::codegen::emitDotProductKernel(ModuleOp module, const DotProductKernel &kernel, bool hasNarrow) {
+  DotProductKernelEmitter emitter(nest(module, getName(kernel, /*isNarrow=*/false)), kernel);
+  if (kernel.unit == tile::DotProductUnit::tiles)
+    return emitter.emitTileKernel();
+  emitter.emitVectorKernel(/*isNarrow=*/false);
   if (hasNarrow)
-    DotProductKernelEmitter(nest(module, name + "_narrow")).emitVectorKernel(factors, /*isNarrow=*/true);
+    DotProductKernelEmitter(nest(module, getName(kernel, /*isNarrow=*/true)), kernel)
+        .emitVectorKernel(/*isNarrow=*/true);
 }
 
 void freestone::codegen::emitTileFunctions(ModuleOp module) {
-  DotProductKernelEmitter emitter(nest(module, tileModuleName));
+  DotProductKernelEmitter emitter(nest(module, tileModuleName), {});
   emitter.emitEnter();
   emitter.emitLeave();
 }

@@ -7,29 +7,49 @@
 
 namespace freestone::codegen {
 
-// The functions shared by all contractions with dot products of these factors:
-//   void freestone_dot_products_F(i64 rows, i64 count, const void *A, i64 stripBytes, const void *B, T *C,
+// The functions shared by all contractions with dot products of these factors. On tiles:
+//   void freestone_dot_products_F(i64 rows, i64 groups, const void *A, i64 stripBytes, const void *B, T *C,
 //                                 i64 accumulate, const void *ahead, i64 pitch, const void *otherB, T *otherC,
 //                                 const void *otherAhead)
 // adds to (accumulate != 0) or sets `rows` consecutive rows of 32 sums (f32 or i32); rows up to the next multiple of 32
-// may be written too, with unspecified values. `count` is that of groups on tiles, of words on vectors, which leave the
-// rest of the last group unread. A strip of A is 32 rows of 16 words for every group; B is 16 rows for every group, of
-// words for 32 columns. Where elements have several parts, a group has so many times these rows, and
+// may be written too, with unspecified values. A strip of A is 32 rows of 16 words for every group; B is 16 rows for
+// every group, of words for 32 columns. Where elements have several parts, a group has so many times these rows, and
 // the products of parts are summed; meanwhile rows of 128 bytes, `pitch` bytes apart, are prefetched into L2 from
 // `ahead` on, which need not be mapped: 8 for each group of each of the first four strips. With a pitch of 0, the first
 // strip prefetches the groups of B into L1, and behind them the one at `ahead`. At most 16 rows of several parts may
 // have a second panel, `otherB`, which is null else: its sums are at `otherC`, and both panels are prefetched so, the
-// second with the group at `otherAhead` behind it. All of B and C are aligned to 64 bytes. On vectors, one factor of
-// integers is signed and one is not.
+// second with the group at `otherAhead` behind it. All of B and C are aligned to 64 bytes.
+//
+// On vectors, with one signed and one unsigned factor of integers:
+//   void freestone_dot_products_F(i64 rows, i64 words, const void *A, i64 stripBytes, const void *B, T *C,
+//                                 i64 accumulate)
+// does the same, and leaves the rest of the last group unread.
+//   void freestone_dot_products_F_R(…, R *result, i64 pitch, i64 columns, const T *excess)
+// writes `columns` elements of rows `pitch` bytes apart, and nothing to C, where `result` is not null: sums less those
+// of each column at `excess`, which may be null.
+//   void freestone_dot_products_F_narrow(…), void freestone_dot_products_F_R_narrow(…)
+// sum and write the first 16 columns alone.
 
-//   void freestone_dot_products_F_narrow(…)
-// on vectors, sums and writes the first 16 columns alone.
+/// One of these functions.
+struct DotProductKernel {
+  tile::DotProductFactors factors;
+  tile::DotProductUnit unit;
+  /// R; null where sums are written to C.
+  mlir::Type result;
+};
 
-/// The declaration of the function for these factors, added to the module once.
-mlir::func::FuncOp declareDotProducts(mlir::ModuleOp module, const tile::DotProductFactors &factors, bool isNarrow);
+/// What R adds to a function's name; nothing if it is null.
+std::string getResultSuffix(mlir::Type result);
+
+/// The declaration of the function, added to the module once.
+mlir::func::FuncOp declareDotProducts(mlir::ModuleOp module, const DotProductKernel &kernel, bool isNarrow);
 /// Appends to `module` a nested module with its definition, and with that of narrow panels.
-void emitDotProductKernel(mlir::ModuleOp module, const tile::DotProductFactors &factors, tile::DotProductUnit unit,
-                          bool hasNarrow);
+void emitDotProductKernel(mlir::ModuleOp module, const DotProductKernel &kernel, bool hasNarrow);
+
+/// Writes a vector of sums, less `excess`, which may be null, as elements of type `result`; those of a mask, which may
+/// be null as well.
+void storeDotProducts(mlir::OpBuilder &builder, mlir::Location location, mlir::Type result, mlir::Value sums,
+                      mlir::Value excess, mlir::Value address, mlir::Value mask);
 
 /// On vectors: sums plus the dot products of words, both vectors of 16.
 mlir::Value addDotProducts(mlir::OpBuilder &builder, mlir::Location location, const tile::DotProductFactors &factors,

@@ -102,8 +102,9 @@ void DotProductKernelEmitter::emitPair(const tile::DotProductFactors &factors, V
 }
 
 /// Tiles 0 to 3 are accumulators, 4 and 5 rows of A, 6 and 7 columns of B.
-void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &factors) {
-  ValueRange arguments = openKernel(factors);
+void DotProductKernelEmitter::emitTileKernel() {
+  const tile::DotProductFactors &factors = kernel.factors;
+  ValueRange arguments = openKernel();
   std::string multiply = "llvm.x86.tdpbf16ps";
   if (factors.areIntegers)
     multiply =

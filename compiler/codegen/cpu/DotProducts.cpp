@@ -10,9 +10,10 @@ using namespace freestone;
 using namespace freestone::codegen;
 
 void DotProductEmitter::prepare() {
-  kernel = declareDotProducts(module, layout.multiplied, /*isNarrow=*/false);
+  DotProductKernel used{layout.multiplied, layout.summedBy, tiles.directType};
+  kernel = declareDotProducts(module, used, /*isNarrow=*/false);
   if (layout.lastVectors > 0)
-    narrowKernel = declareDotProducts(module, layout.multiplied, /*isNarrow=*/true);
+    narrowKernel = declareDotProducts(module, used, /*isNarrow=*/true);
   // The same sizes as in the plan's `scratch`.
   if (form.areRowsStrips())
     storedRows = emission.getBuffer(form.compute.getInputs()[*form.getInput(form.lhs)]);
@@ -138,10 +139,13 @@ void DotProductEmitter::multiplyPacked(const Panel &columns, Value sums) {
                                    getColumns(panel, group),
                                    emission.getPointer(accumulators, sums),
                                    toWord(emission.add(getBlock(), group))};
-    if (pairsPanels)
-      addPair(operands, columns, group);
-    else
-      addAhead(operands, columns, group, panel);
+    if (layout.summedBy == tile::DotProductUnit::tiles) {
+      pairsPanels ? addPair(operands, columns, group) : addAhead(operands, columns, group, panel);
+    } else if (tiles.directType) {
+      Value next = emission.add(number, emission.getConstant(1));
+      auto [first, pitch] = getResults(columns, compare(arith::CmpIPredicate::eq, next, calls));
+      operands.append({first, pitch, toWord(columns.count), getExcess(columns.first)});
+    }
     auto call = [&](func::FuncOp function) { func::CallOp::create(builder, location, function, operands); };
     if (!narrowKernel)
       return call(kernel);
@@ -168,7 +172,7 @@ void DotProductEmitter::addPair(SmallVectorImpl<Value> &operands, const Panel &c
   auto [next, nextBlock] = getNext(last);
   Value second = emission.add(next, size);
   second = select(compare(arith::CmpIPredicate::slt, second, columnTotal), second, next);
-  Value none = LLVM::ZeroOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()));
+  Value none = getNull();
   operands.append({getPassing(next, nextBlock, group), toWord(emission.getConstant(0)),
                    select(pairsPanels, getPassing(last.place, getBlock(), group), none),
                    emission.getPointer(accumulators, getSums(last.place)), getPassing(second, nextBlock, group)});
@@ -178,7 +182,7 @@ void DotProductEmitter::addPair(SmallVectorImpl<Value> &operands, const Panel &c
 /// panel that stays packed is prefetched itself. Columns that lie along k are not.
 void DotProductEmitter::addAhead(SmallVectorImpl<Value> &operands, const Panel &columns, Value group, Value panel) {
   auto [address, pitch] = getAhead(columns, group, panel);
-  Value none = LLVM::ZeroOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()));
+  Value none = getNull();
   operands.append({address, toWord(pitch), none, none, none});
 }
 
@@ -245,6 +249,26 @@ void DotProductEmitter::repeatWithoutParts(Value sums, const PackedBlock &column
       }
     });
   });
+}
+
+Value DotProductEmitter::getNull() {
+  return LLVM::ZeroOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()));
+}
+
+std::pair<Value, Value> DotProductEmitter::getResults(const Panel &columns, Value isLast) {
+  Value next = emission.add(getBlock(), emission.getConstant(1));
+  isLast = conjoin(isLast, compare(arith::CmpIPredicate::eq, next, depthBlocks));
+  int64_t bytes = tiles.directType.getIntOrFloatBitWidth() / 8;
+  return {select(isLast, getResultAddress(columns.piece.firstRow, columns.first), getNull()),
+          toWord(emission.getSize(*form.getRowStride(width) * bytes))};
+}
+
+/// Sums of updates alone stay in scratch where others are results.
+void DotProductEmitter::followSums(llvm::function_ref<void()> follow) {
+  if (!tiles.directType)
+    follow();
+  else if (computesRuns)
+    emitIf(computesRuns, follow);
 }
 
 Value DotProductEmitter::correctSums(Value sums, Value column) {

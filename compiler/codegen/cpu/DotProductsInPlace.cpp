@@ -11,10 +11,10 @@ void DotProductEmitter::prepareInPlace() {
   tile::ReadsInPlace reads = tile::ReadsInPlace::get(form);
   columnsInPlace = tile::MatrixInPlace::getColumns(form);
   if (reads.mayUpdate && tiles.streamedRows > 0)
-    updates = declareInPlace(module, InPlaceKind::updates, layout);
+    updates = declareInPlace(module, {InPlaceKind::updates, layout, {}});
   if (reads.mayBeInner && (tiles.streamedRows > 0 || tiles.streamedColumns > 0)) {
     rowsInPlace = tile::MatrixInPlace::getRows(form);
-    innerProducts = declareInPlace(module, InPlaceKind::innerProducts, layout);
+    innerProducts = declareInPlace(module, {InPlaceKind::innerProducts, layout, tiles.directType});
   }
 }
 
@@ -100,7 +100,7 @@ Value DotProductEmitter::getBytes(sym::Expr elements) {
 Value DotProductEmitter::getExcess(Value column) {
   if (layout.flipsRows())
     return emission.getPointer(columnSums, column);
-  return LLVM::ZeroOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()));
+  return getNull();
 }
 
 void DotProductEmitter::emitUpdates() {
@@ -119,12 +119,20 @@ void DotProductEmitter::multiplyInner(const Panel &columns, Value sums) {
   Value inPlace = getElement(*columnsInPlace, points.n, columns.first, columns.k);
   Value packed = emission.getPointer(packedColumns, getCopy());
   Value ofStrip = emission.getConstant(layout.unit * rowBytes);
-  func::CallOp::create(builder, location, innerProducts,
-                       ValueRange{toWord(columns.piece.rowCount), toWord(columns.count), toWord(columns.depth),
-                                  getElement(*rowsInPlace, points.m, first, columns.k), getBytes(rowsInPlace->across),
-                                  select(lieAlongDepth, inPlace, packed),
-                                  select(lieAlongDepth, getBytes(columnsInPlace->across), toWord(group)),
-                                  toWord(select(lieAlongDepth, group, ofStrip)),
-                                  emission.getPointer(accumulators, sums), toWord(getBlock()),
-                                  getExcess(columns.first)});
+  SmallVector<Value> operands = {toWord(columns.piece.rowCount),
+                                 toWord(columns.count),
+                                 toWord(columns.depth),
+                                 getElement(*rowsInPlace, points.m, first, columns.k),
+                                 getBytes(rowsInPlace->across),
+                                 select(lieAlongDepth, inPlace, packed),
+                                 select(lieAlongDepth, getBytes(columnsInPlace->across), toWord(group)),
+                                 toWord(select(lieAlongDepth, group, ofStrip)),
+                                 emission.getPointer(accumulators, sums),
+                                 toWord(getBlock()),
+                                 getExcess(columns.first)};
+  if (tiles.directType) {
+    auto [result, pitch] = getResults(columns, arith::ConstantIntOp::create(builder, location, 1, 1));
+    operands.append({result, pitch});
+  }
+  func::CallOp::create(builder, location, innerProducts, operands);
 }

@@ -17,8 +17,9 @@ namespace {
 /// Emits the functions of a kernel.
 class InPlaceEmitter {
 public:
-  InPlaceEmitter(ModuleOp module, const tile::DotProductLayout &layout)
-      : builder(OpBuilder::atBlockEnd(module.getBody())), module(module), location(module.getLoc()), layout(layout),
+  InPlaceEmitter(ModuleOp module, const InPlaceKernel &kernel)
+      : builder(OpBuilder::atBlockEnd(module.getBody())), module(module), location(module.getLoc()), kernel(kernel),
+        layout(kernel.layout),
         i64(builder.getI64Type()), pointer(LLVM::LLVMPointerType::get(builder.getContext())),
         element(builder.getIntegerType(8 * elementBytes())), sums(layout.factors.getSumType(builder.getContext())),
         wordType(VectorType::get({words}, builder.getI32Type())), sumType(VectorType::get({words}, sums)),
@@ -36,6 +37,7 @@ private:
   int64_t stepsOfWord() const { return layout.getStepsOfWord(); }
   int64_t elementBytes() const { return tile::DotProductLayout::wordBytes / stepsOfWord(); }
   int64_t groupSteps() const { return layout.getStepsOfGroup(); }
+  int64_t resultBytes() const { return kernel.result.getIntOrFloatBitWidth() / 8; }
 
   // Updates of one number of rows.
   struct Update {
@@ -107,16 +109,26 @@ private:
     builder.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar());
   }
-  void emitIf(Value condition, llvm::function_ref<void()> body) {
-    auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
+  void emitIf(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = {}) {
+    auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/bool(otherwise));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
-    body();
+    then();
+    if (!otherwise)
+      return;
+    builder.setInsertionPointToStart(branch.elseBlock());
+    otherwise();
+  }
+  Value word(int64_t value) { return arith::ConstantIntOp::create(builder, location, i64, value); }
+  Value selectIfSet(Value address, Value then, Value otherwise) {
+    Value is = isSet(LLVM::PtrToIntOp::create(builder, location, i64, address));
+    return arith::SelectOp::create(builder, location, is, then, otherwise);
   }
 
   OpBuilder builder;
   ModuleOp module;
   Location location;
+  const InPlaceKernel &kernel;
   const tile::DotProductLayout &layout;
   Type i64, pointer, element, sums;
   VectorType wordType, sumType, elementsType;
@@ -136,7 +148,7 @@ Value InPlaceEmitter::flip(Value vector) {
 }
 
 void InPlaceEmitter::emitUpdates() {
-  func::FuncOp function = declareInPlace(module, InPlaceKind::updates, layout);
+  func::FuncOp function = declareInPlace(module, kernel);
   function.setPublic();
   builder.setInsertionPointToStart(function.addEntryBlock());
   ValueRange arguments = function.getArguments();
@@ -277,7 +289,7 @@ void InPlaceEmitter::emitInnerProducts() {
     if (layout.flipsRows())
       blocks[{0, columns}] = emitBlock(0, columns);
   }
-  func::FuncOp function = declareInPlace(module, InPlaceKind::innerProducts, layout);
+  func::FuncOp function = declareInPlace(module, kernel);
   function.setPublic();
   builder.setInsertionPointToStart(function.addEntryBlock());
   ValueRange arguments = function.getArguments();
@@ -287,14 +299,19 @@ void InPlaceEmitter::emitInnerProducts() {
     forParts(columns, [&](Value column, int64_t columnCount) {
       Value b = advance(arguments[5], arith::MulIOp::create(builder, location, toWord(column), arguments[6]));
       Value c = advance(arguments[8], add(multiply(row, panelRow), multiply(column, 4)));
+      Value excess = advance(arguments[10], multiply(column, 4));
       auto callBlock = [&](int64_t ofRows, Value at) {
-        func::CallOp::create(
-            builder, location, blocks[{ofRows, columnCount}],
-            ValueRange{arguments[2], a, arguments[4], b, arguments[6], arguments[7], at, arguments[9]});
+        SmallVector<Value> operands = {arguments[2], a, arguments[4], b, arguments[6], arguments[7], at, arguments[9]};
+        if (kernel.result && ofRows > 0) {
+          Value before = arith::MulIOp::create(builder, location, toWord(row), arguments[12]);
+          Value result = advance(advance(arguments[11], before), multiply(column, resultBytes()));
+          operands.append({excess, selectIfSet(arguments[11], result, arguments[11]), arguments[12]});
+        }
+        func::CallOp::create(builder, location, blocks[{ofRows, columnCount}], operands);
       };
       if (layout.flipsRows())
         emitIf(arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, row, zero),
-               [&] { callBlock(0, advance(arguments[10], multiply(column, 4))); });
+               [&] { callBlock(0, excess); });
       callBlock(rowCount, c);
     });
   });
@@ -302,10 +319,15 @@ void InPlaceEmitter::emitInnerProducts() {
 }
 
 /// Emits a function that computes a block of rows and columns; without rows, one of flipped zeros:
-///   void inner(i64 depth, ptr A, i64 rowPitch, ptr B, i64 columnPitch, i64 groupPitch, ptr C, i64 accumulate)
+///   void inner(i64 depth, ptr A, i64 rowPitch, ptr B, i64 columnPitch, i64 groupPitch, ptr C, i64 accumulate
+///              [, ptr excess, ptr result, i64 pitch])
 func::FuncOp InPlaceEmitter::emitBlock(int64_t rows, int64_t columns) {
   builder.setInsertionPointToEnd(module.getBody());
-  auto type = builder.getFunctionType({i64, pointer, i64, pointer, i64, i64, pointer, i64}, {});
+  bool mayWrite = kernel.result && rows > 0;
+  SmallVector<Type> types = {i64, pointer, i64, pointer, i64, i64, pointer, i64};
+  if (mayWrite)
+    types.append({pointer, pointer, i64});
+  auto type = builder.getFunctionType(types, {});
   auto function =
       func::FuncOp::create(builder, location, "inner_" + std::to_string(rows) + "_" + std::to_string(columns), type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
@@ -361,7 +383,19 @@ func::FuncOp InPlaceEmitter::emitBlock(int64_t rows, int64_t columns) {
         builder, location, isSet(arguments[7]),
         [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, load(rowType, address, {})); },
         [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, zerosOf(rowType)); });
-    store(addSums(before.getResult(0), ofRow), address, {});
+    Value sum = addSums(before.getResult(0), ofRow);
+    if (!mayWrite) {
+      store(sum, address, {});
+      continue;
+    }
+    auto write = [&] {
+      Value result = advance(arguments[9], arith::MulIOp::create(builder, location, arguments[10], word(row)).getResult());
+      Value excess = layout.flipsRows() ? load(rowType, arguments[8], {}) : Value();
+      storeDotProducts(builder, location, kernel.result, sum, excess, result, {});
+    };
+    emitIf(
+        isSet(LLVM::PtrToIntOp::create(builder, location, i64, arguments[9])), write,
+        [&] { store(sum, address, {}); });
   }
   func::ReturnOp::create(builder, location);
   return function;
@@ -382,29 +416,31 @@ SmallVector<Value> InPlaceEmitter::addGroup(SmallVector<Value> state, ArrayRef<V
   return state;
 }
 
-static std::string getName(InPlaceKind kind, const tile::DotProductLayout &layout) {
-  return (kind == InPlaceKind::updates ? "dot_updates_" : "inner_products_") + layout.factors.getName();
+static std::string getName(const InPlaceKernel &kernel) {
+  std::string name = kernel.kind == InPlaceKind::updates ? "dot_updates_" : "inner_products_";
+  return name + kernel.layout.factors.getName() + getResultSuffix(kernel.result);
 }
 
-func::FuncOp freestone::codegen::declareInPlace(ModuleOp module, InPlaceKind kind,
-                                                const tile::DotProductLayout &layout) {
-  std::string name = "freestone_" + getName(kind, layout);
+func::FuncOp freestone::codegen::declareInPlace(ModuleOp module, const InPlaceKernel &kernel) {
+  std::string name = "freestone_" + getName(kernel);
   if (auto known = module.lookupSymbol<func::FuncOp>(name))
     return known;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   SmallVector<Type> types = {i64, i64, i64, pointer, pointer, i64, pointer, i64, pointer};
-  if (kind == InPlaceKind::innerProducts)
+  if (kernel.kind == InPlaceKind::innerProducts)
     types = {i64, i64, i64, pointer, i64, pointer, i64, i64, pointer, i64, pointer};
+  if (kernel.result)
+    types.append({pointer, i64});
   auto declaration = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(types, {}));
   declaration.setPrivate();
   return declaration;
 }
 
-void freestone::codegen::emitInPlaceKernel(ModuleOp module, InPlaceKind kind, const tile::DotProductLayout &layout) {
+void freestone::codegen::emitInPlaceKernel(ModuleOp module, const InPlaceKernel &kernel) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  InPlaceEmitter emitter(ModuleOp::create(builder, module.getLoc(), getName(kind, layout)), layout);
-  if (kind == InPlaceKind::updates)
+  InPlaceEmitter emitter(ModuleOp::create(builder, module.getLoc(), getName(kernel)), kernel);
+  if (kernel.kind == InPlaceKind::updates)
     emitter.emitUpdates();
   else
     emitter.emitInnerProducts();

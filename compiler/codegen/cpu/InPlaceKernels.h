@@ -21,13 +21,23 @@ enum class InPlaceKind {
   //                                 i64 columnPitch, i64 groupPitch, T *C, i64 accumulate, T *excess)
   // multiplies rows and at most 32 columns, which both lie along k: vectors are groups of words, those of a column
   // `groupPitch` bytes apart.
+  // void freestone_inner_products_F_R(…, R *result, i64 pitch)
+  // writes sums less those of each column at `excess` to rows `pitch` bytes apart, where `result` is not null.
   innerProducts,
 };
 
+/// One of these functions.
+struct InPlaceKernel {
+  InPlaceKind kind;
+  tile::DotProductLayout layout;
+  /// R; null where sums are written to C.
+  mlir::Type result;
+};
+
 /// The declaration of a kernel, added to the module once.
-mlir::func::FuncOp declareInPlace(mlir::ModuleOp module, InPlaceKind kind, const tile::DotProductLayout &layout);
+mlir::func::FuncOp declareInPlace(mlir::ModuleOp module, const InPlaceKernel &kernel);
 /// Appends to `module` a nested module with its definition.
-void emitInPlaceKernel(mlir::ModuleOp module, InPlaceKind kind, const tile::DotProductLayout &layout);
+void emitInPlaceKernel(mlir::ModuleOp module, const InPlaceKernel &kernel);
 
 } // namespace freestone::codegen
 

@@ -8,9 +8,6 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-/// Additions that a core begins before the result of the first: with fewer accumulators, unrolled steps have their own.
-static constexpr int64_t latencyOfAdd = 8;
-
 /// Pair products: for every 32-bit word, the sum of the products of its 16-bit halves.
 Value KernelBlocks::multiplyPairs(Value a, Value b) {
   auto halves = VectorType::get({2 * lanes}, builder.getI16Type());

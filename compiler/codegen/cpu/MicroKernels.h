@@ -8,6 +8,9 @@
 
 namespace freestone::codegen {
 
+/// Additions that a core begins before the result of the first: with fewer accumulators, unrolled steps have their own.
+inline constexpr int64_t latencyOfAdd = 8;
+
 /// The functions shared by all programs of an element type and a shape of micro-kernels. Rows are computed in blocks of
 /// `height` rows, the last block in as many as are left. Rows of B are a panel's width apart unless they are streamed,
 /// and all readable. Where the shape has `last_vectors`, columns that fit these are computed in blocks of these alone.
@@ -29,10 +32,11 @@ enum class KernelKind {
   /// Columns that fit the last vectors are computed in blocks of up to `getUnpackedRows` rows.
   unpacked,
   /// void freestone_update_T(i64 rows, i64 columns, i64 depth, const T *A, const T *B, i64 pitch, T *C, i64 ldc,
-  ///                         i64 accumulate)
+  ///                         i64 accumulate, i64 held)
   /// does what `contract` does for at most `mostUpdatedRows` rows and any number of columns, with rows of B `pitch` bytes
   /// apart: some of these at a time are added to all of C, which should fit L1, so that B streams by in the order of
-  /// memory. A has `rows` elements for every step of k. No other elements are read or written.
+  /// memory. Columns that fit `held` vectors, at most `heldVectors`, have their sums in registers; 0: they do not. A has
+  /// `rows` elements for every step of k. No other elements are read or written.
   update,
   /// void freestone_inner_T(i64 rows, i64 columns, i64 depth, const T *A, i64 rowPitch, const T *B, i64 columnPitch,
   ///                        i64 groupPitch, T *C, i64 ldc, i64 accumulate)

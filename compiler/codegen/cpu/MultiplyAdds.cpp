@@ -24,6 +24,7 @@ private:
   void prepare() override;
   void begin() override;
   void beginRun() override;
+  Value getDepthBlocks() override;
   Value getMostTiles() override;
   void packRowsOf(const PackedBlock &block) override;
   void packColumnsOf(const PackedBlock &columns, Value start, Value pitch) override;
@@ -32,7 +33,6 @@ private:
   void emitUpdate();
   void multiplyInner(const Panel &columns, Value output, Value stride);
   void multiplyUnpacked(const Panel &columns, Value panel, Value output, Value stride, const MemoryRows &brought);
-  Value getDirectOutput(Value row, Value column);
   MemoryRows getAhead(const Panel &columns);
   MemoryRows getStored(const tile::StreamedInput &input, Value column, Value step);
   MemoryRows getBrought(const Panel &columns, Value output, Value stride, bool isResult);
@@ -53,7 +53,7 @@ private:
   /// The row stride of the result, if the micro-kernel writes it.
   std::optional<Expr> directStride;
   func::FuncOp kernel, streamingKernel, unpackedKernel, updateKernel, innerKernel;
-  /// Whether columns are read in place by updates.
+  /// Whether columns are read in place by updates; null if they never are.
   Value updatesRows;
   /// Whether columns are so few that they read rows in place; null if they never are.
   Value areColumnsFew;
@@ -113,8 +113,19 @@ void MultiplyAddEmitter::begin() {
     if (goesByStrips)
       goesByStrips = select(areColumnsFew, no, goesByStrips);
   }
+}
+
+/// Updates have one block, since their sums are written back anyway, where all of A's steps fit packed.
+Value MultiplyAddEmitter::getDepthBlocks() {
+  Value planned = ContractionEmitter::getDepthBlocks();
+  if (!mayUpdate())
+    return planned;
   updatesRows =
       conjoin(areRowsFew, compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(mostUpdatedRows)));
+  Value unit = emission.getConstant(tiles.depthUnit);
+  Value steps = emission.multiply(emission.ceilDivide(depthTotal, unit), unit);
+  Value fit = compare(arith::CmpIPredicate::sle, emission.multiply(rowTotal, steps), emission.getSize(tiles.keptRows));
+  return select(conjoin(updatesRows, fit), emission.getConstant(1), planned);
 }
 
 Value MultiplyAddEmitter::getMostTiles() {
@@ -156,25 +167,20 @@ void MultiplyAddEmitter::emitUpdate() {
   columns.first = firstPlace;
   columns.count = emission.subtract(lastPlace, firstPlace);
   auto [right, pitch] = getStored(*streamedInput, columns.first, columns.k);
+  // Whatever the run, so that its bits are the same.
+  Value vectors = emission.ceilDivide(columnTotal, emission.getConstant(tiles.kernel.getLanes()));
+  Value areHeld = compare(arith::CmpIPredicate::sle, vectors, emission.getConstant(heldVectors));
+  Value held = select(areHeld, vectors, emission.getConstant(0));
   func::CallOp::create(builder, location, updateKernel,
                        ValueRange{toWord(rows.count), toWord(columns.count), toWord(columns.depth),
                                   emission.getPointer(packedRows, rowsStart), right, toWord(pitch),
-                                  getDirectOutput(emission.getConstant(0), columns.first),
-                                  toWord(emission.getSize(*directStride)), toWord(getBlock())});
-}
-
-Value MultiplyAddEmitter::getDirectOutput(Value row, Value column) {
-  Positions positions = points.outer;
-  positions.push_back({points.m, emission.add(rows.first, row)});
-  positions.push_back({points.n, column});
-  Expr linear = tile::getLinearIndex(form.compute.getResultType(0),
-                                     ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
-  return emission.getPointer(emission.getResultBuffer(0), emission.getIndex(linear, positions));
+                                  getResultAddress(emission.getConstant(0), columns.first),
+                                  toWord(emission.getSize(*directStride)), toWord(getBlock()), toWord(held)});
 }
 
 void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value sums) {
   Value output =
-      sums ? emission.getPointer(accumulators, sums) : getDirectOutput(columns.piece.firstRow, columns.first);
+      sums ? emission.getPointer(accumulators, sums) : getResultAddress(columns.piece.firstRow, columns.first);
   Value stride = sums ? emission.getConstant(width) : emission.getSize(*directStride);
   if (sums)
     bringEpilogue(columns);

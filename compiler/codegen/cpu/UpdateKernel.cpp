@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/UpdateKernel.h"
 
+#include "compiler/codegen/cpu/MicroKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,7 +11,8 @@ using namespace freestone;
 
 namespace {
 
-/// Emits updates of one number of rows: some rows of B at a time are added to all of C.
+/// Emits updates of one number of rows: some rows of B at a time are added to all of C, or all of them to sums in
+/// registers.
 class UpdateEmitter {
 public:
   UpdateEmitter(OpBuilder &builder, func::FuncOp function, Type elementType, int64_t lanes)
@@ -25,11 +27,15 @@ public:
     c = arguments[6];
     ldc = arguments[7];
     accumulate = arguments[8];
+    held = arguments[9];
   }
 
   void emit(int64_t rows);
 
 private:
+  void emitUpdates(int64_t rows);
+  /// Columns that fit so many vectors; their sums stay in registers.
+  void emitHeld(int64_t rows, int64_t vectors);
   /// Adds the products of `steps` steps of k from `step` on.
   void emitSteps(int64_t rows, int64_t steps, Value step);
   void emitColumns(ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB, Value column, Value mask);
@@ -70,6 +76,17 @@ private:
       return vector::FMAOp::create(builder, location, x, y, sum);
     return arith::AddIOp::create(builder, location, sum, arith::MulIOp::create(builder, location, x, y));
   }
+  Value addUp(Value x, Value y) {
+    if (isa<FloatType>(elementType))
+      return arith::AddFOp::create(builder, location, x, y);
+    return add(x, y);
+  }
+  /// A row's element in a step of k, in all lanes.
+  Value getFactor(int64_t rows, Value step, int64_t row) {
+    Value address = element(a, elementType, add(multiply(step, constant(rows)), constant(row)));
+    Value factor = LLVM::LoadOp::create(builder, location, elementType, address);
+    return vector::BroadcastOp::create(builder, location, vector, factor);
+  }
   Value getRow(int64_t row) { return element(c, elementType, multiply(toIndex(ldc), constant(row))); }
   Value element(Value base, Type type, Value index) {
     Value word = arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
@@ -88,12 +105,81 @@ private:
   int64_t lanes;
   Type pointer;
   VectorType vector;
-  Value columns, depth, a, b, pitch, c, ldc, accumulate;
+  Value columns, depth, a, b, pitch, c, ldc, accumulate, held;
 };
 
 } // namespace
 
 void UpdateEmitter::emit(int64_t rows) {
+  auto number = arith::IndexCastOp::create(builder, location, builder.getIndexType(), held);
+  auto cases = llvm::to_vector(llvm::seq<int64_t>(1, heldVectors + 1));
+  auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, number, cases, cases.size());
+  for (auto [vectors, region] : llvm::enumerate(choice->getRegions())) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&region);
+    // The default is the first region.
+    vectors == 0 ? emitUpdates(rows) : emitHeld(rows, static_cast<int64_t>(vectors));
+    scf::YieldOp::create(builder, location);
+  }
+}
+
+void UpdateEmitter::emitHeld(int64_t rows, int64_t vectors) {
+  auto maskType = VectorType::get({lanes}, builder.getI1Type());
+  SmallVector<Value> masks;
+  for (int64_t number = 0; number < vectors; ++number) {
+    Value left = arith::SubIOp::create(builder, location, columns, constant(number * lanes));
+    masks.push_back(vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left}));
+  }
+  // Neighbouring steps have sums of their own, which hide the latency of additions.
+  int64_t ofStep = rows * vectors, steps = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, ofStep));
+  auto addSteps = [&](ValueRange before, Value first, int64_t count) {
+    SmallVector<Value> sums = llvm::to_vector_of<Value>(before);
+    for (int64_t step = 0; step < count; ++step) {
+      Value at = add(first, constant(step));
+      Value row = element(b, builder.getI8Type(), multiply(at, toIndex(pitch)));
+      SmallVector<Value> right;
+      for (int64_t number = 0; number < vectors; ++number)
+        right.push_back(load(element(row, elementType, constant(number * lanes)), masks[number]));
+      for (int64_t number = 0; number < rows; ++number) {
+        Value factor = getFactor(rows, at, number);
+        for (auto [place, ofColumns] : llvm::enumerate(right)) {
+          Value &sum = sums[step * ofStep + number * vectors + place];
+          sum = multiplyAdd(factor, ofColumns, sum);
+        }
+      }
+    }
+    return sums;
+  };
+  auto addAll = [&](Value from, Value to, int64_t count, ValueRange before) -> ValueRange {
+    auto loop = scf::ForOp::create(builder, location, from, to, constant(count), before);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    scf::YieldOp::create(builder, location, addSteps(loop.getRegionIterArgs(), loop.getInductionVar(), count));
+    return loop.getResults();
+  };
+  Value whole = multiply(divide(depth, constant(steps)), constant(steps));
+  SmallVector<Value> begin(steps * ofStep, zeros());
+  SmallVector<Value> sums = llvm::to_vector_of<Value>(addAll(constant(0), whole, steps, begin));
+  llvm::copy(addAll(whole, depth, 1, ArrayRef(sums).take_front(ofStep)), sums.begin());
+  for (; steps > 1; steps /= 2)
+    for (int64_t number = 0; number < steps / 2 * ofStep; ++number)
+      sums[number] = addUp(sums[number], sums[steps / 2 * ofStep + number]);
+  Value adds = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, accumulate,
+                                     arith::ConstantIntOp::create(builder, location, 0, 64));
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t number = 0; number < vectors; ++number) {
+      Value address = element(getRow(row), elementType, constant(number * lanes)), sum = sums[row * vectors + number];
+      auto total = scf::IfOp::create(
+          builder, location, adds,
+          [&](OpBuilder &, Location) {
+            scf::YieldOp::create(builder, location, addUp(load(address, masks[number]), sum));
+          },
+          [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, sum); });
+      store(total.getResult(0), address, masks[number]);
+    }
+}
+
+void UpdateEmitter::emitUpdates(int64_t rows) {
   // Factors take half of the registers: 32 of AVX-512, else 16.
   int64_t bytes = lanes * elementType.getIntOrFloatBitWidth() / 8, registers = bytes == 64 ? 32 : 16;
   int64_t steps = std::min<int64_t>(4, llvm::bit_floor<uint64_t>(registers / 2 / rows));
@@ -123,11 +209,8 @@ void UpdateEmitter::emitSteps(int64_t rows, int64_t steps, Value step) {
   for (int64_t number = 0; number < steps; ++number) {
     Value at = add(step, constant(number));
     rowsOfB.push_back(element(b, builder.getI8Type(), multiply(at, toIndex(pitch))));
-    for (int64_t row = 0; row < rows; ++row) {
-      Value address = element(a, elementType, add(multiply(at, constant(rows)), constant(row)));
-      Value factor = LLVM::LoadOp::create(builder, location, elementType, address);
-      factors[row].push_back(vector::BroadcastOp::create(builder, location, vector, factor));
-    }
+    for (int64_t row = 0; row < rows; ++row)
+      factors[row].push_back(getFactor(rows, at, row));
   }
   forColumns([&](Value column, Value mask) { emitColumns(factors, rowsOfB, column, mask); });
 }

@@ -1,6 +1,5 @@
 #include "compiler/codegen/cpu/UsedKernels.h"
 
-#include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/EmitBlocks.h"
 #include "compiler/plan/ConvolutionForm.h"
 #include "compiler/plan/MatrixInPlace.h"
@@ -60,23 +59,32 @@ LogicalResult UsedKernels::add(tile::ProgramOp program) {
 LogicalResult UsedKernels::addDotProducts(tile::ProgramOp program, const tile::ContractionTree &tree) {
   tile::ContractionForm form = *tile::ContractionForm::get(program.getComputes().front());
   tile::DotProductLayout layout = tile::DotProductLayout::get(form, tree.dotProducts);
+  Type result = tree.multiply.getDirect() ? tile::DotProductLayout::getDirectType(form, tree.dotProducts) : Type();
   auto addInPlace = [&](InPlaceKind kind) {
-    if (llvm::none_of(inPlace, [&](auto &each) { return each.first == kind && each.second.factors == layout.factors; }))
-      inPlace.push_back({kind, layout});
+    InPlaceKernel used{kind, layout, kind == InPlaceKind::innerProducts ? result : Type()};
+    auto isUsed = [&](const InPlaceKernel &each) {
+      return each.kind == kind && each.layout.factors == layout.factors && each.result == used.result;
+    };
+    if (llvm::none_of(inPlace, isUsed))
+      inPlace.push_back(used);
   };
   tile::ReadsInPlace reads = tile::ReadsInPlace::get(form);
   if (reads.mayUpdate && tree.streamedRows > 0)
     addInPlace(InPlaceKind::updates);
   if (reads.mayBeInner && (tree.streamedRows > 0 || tree.streamedColumns > 0))
     addInPlace(InPlaceKind::innerProducts);
-  DotProducts used{layout.multiplied, layout.summedBy, layout.lastVectors > 0};
-  auto known = llvm::find_if(dotProducts, [&](const DotProducts &each) { return each.factors == used.factors; });
-  if (known == dotProducts.end())
-    dotProducts.push_back(used);
-  else if (known->unit != used.unit)
-    return program.emitOpError("sums dot products by another unit than a program before it");
-  else
-    known->hasNarrow |= used.hasNarrow;
+  DotProducts used{{layout.multiplied, layout.summedBy, result}, layout.lastVectors > 0};
+  for (DotProducts &each : dotProducts) {
+    if (each.kernel.factors != used.kernel.factors)
+      continue;
+    if (each.kernel.unit != used.kernel.unit)
+      return program.emitOpError("sums dot products by another unit than a program before it");
+    if (each.kernel.result != result)
+      continue;
+    each.hasNarrow |= used.hasNarrow;
+    return success();
+  }
+  dotProducts.push_back(used);
   return success();
 }
 
@@ -92,11 +100,11 @@ void UsedKernels::emit(ModuleOp module) const {
   emitEach("gradient_transforms_", codegen::gradientTransforms, gradientTransforms);
   bool usesTiles = false;
   for (const DotProducts &each : dotProducts) {
-    emitDotProductKernel(module, each.factors, each.unit, each.hasNarrow);
-    usesTiles |= each.unit == tile::DotProductUnit::tiles;
+    emitDotProductKernel(module, each.kernel, each.hasNarrow);
+    usesTiles |= each.kernel.unit == tile::DotProductUnit::tiles;
   }
-  for (auto &[kind, layout] : inPlace)
-    emitInPlaceKernel(module, kind, layout);
+  for (const InPlaceKernel &each : inPlace)
+    emitInPlaceKernel(module, each);
   if (usesTiles)
     emitTileFunctions(module);
 }

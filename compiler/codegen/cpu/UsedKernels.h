@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_USEDKERNELS_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_USEDKERNELS_H
 
+#include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/InPlaceKernels.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/TransformKernels.h"
@@ -24,8 +25,7 @@ private:
     tile::MicroKernelAttr shape;
   };
   struct DotProducts {
-    tile::DotProductFactors factors;
-    tile::DotProductUnit unit;
+    DotProductKernel kernel;
     bool hasNarrow;
   };
   /// The shape of vectors and panels, by the outputs of a square.
@@ -36,8 +36,7 @@ private:
 
   llvm::MapVector<mlir::StringAttr, Kernel> kernels;
   llvm::SmallVector<DotProducts> dotProducts;
-  /// What reads operands in place, by its factors.
-  llvm::SmallVector<std::pair<InPlaceKind, tile::DotProductLayout>> inPlace;
+  llvm::SmallVector<InPlaceKernel> inPlace;
   /// Of transformed filters, and of gradients of filters.
   Transforms transforms, gradientTransforms;
 };

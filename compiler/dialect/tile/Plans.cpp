@@ -227,7 +227,7 @@ LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t i
 }
 
 LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns, int64_t wordSteps, bool,
-                                   int64_t bringBeyond) {
+                                   int64_t bringBeyond, bool) {
   if (wordSteps != 1 && wordSteps != 2)
     return emitError() << "a word has 1 or 2 steps of k, not " << wordSteps;
   return success(succeeded(verifySize(emitError, "compute", compute, 0)) &&

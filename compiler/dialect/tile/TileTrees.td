@@ -166,10 +166,14 @@ def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
 
     Of a single contraction, rows of the program's first result are prefetched, to be written, while the micro-kernel
     computes their sums, where the result has more than `bring_beyond` elements; with 0 they never are.
+
+    With `direct`, dot products on vectors write the result themselves behind the last block of the reduced axis, unless
+    few rows read columns in place: the sums of these alone are evaluated.
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$columns, DefaultValuedParameter<"int64_t", "1">:$word_steps,
                         DefaultValuedParameter<"bool", "false">:$skip_taps,
-                        DefaultValuedParameter<"int64_t", "0">:$bring_beyond);
+                        DefaultValuedParameter<"int64_t", "0">:$bring_beyond,
+                        DefaultValuedParameter<"bool", "false">:$direct);
 }
 
 def Tile_EvaluateAttr : Tile_TreeNode<"Evaluate", "evaluate"> {
