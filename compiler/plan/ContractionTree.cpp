@@ -314,8 +314,8 @@ LogicalResult ContractionTree::verifyDotProducts(ContractionForm &form, std::str
   if (columns && packsRuns == isSplit)
     return refuse(isSplit ? "columns that are split are packed panel by panel"
                           : "columns of words are packed before the panels of a run are computed");
-  if (columns && keptColumns && !keepsWhole)
-    return refuse("columns of dot products are kept whole");
+  if (isSplit && columns && keptColumns && !keepsWhole)
+    return refuse("columns that are split are kept whole");
   return evaluate ? success() : refuse("sums of dot products are evaluated");
 }
 

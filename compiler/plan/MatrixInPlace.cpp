@@ -1,6 +1,7 @@
 #include "compiler/plan/MatrixInPlace.h"
 
 #include "compiler/dialect/sym/Bounds.h"
+#include "compiler/plan/DotProductLayout.h"
 #include "compiler/plan/IndexMaps.h"
 
 using namespace mlir;
@@ -101,11 +102,12 @@ int64_t RowsInPlace::getMostColumns(ContractionForm &form, MicroKernelAttr kerne
 ReadsInPlace ReadsInPlace::get(ContractionForm &form) {
   std::optional<MatrixInPlace> rows = MatrixInPlace::getRows(form), columns = MatrixInPlace::getColumns(form);
   ReadsInPlace reads;
+  reads.mayKeepRows = rows && rows->along.isConstant(1);
   if (!columns)
     return reads;
   // Updates pack rows themselves.
   reads.mayUpdate = columns->across.isConstant(1) && !form.areRowsStrips();
-  reads.mayBeInner = rows && rows->along.isConstant(1);
+  reads.mayBeInner = reads.mayKeepRows;
   return reads;
 }
 
@@ -115,7 +117,18 @@ int64_t ReadsInPlace::getMostRows(ContractionForm &form) {
 }
 
 int64_t ReadsInPlace::getMostColumns(ContractionForm &form) {
-  return get(form).mayBeInner && getLeast(form, form.n) <= mostColumns ? mostColumns : 0;
+  constexpr int64_t ofPanels = mostPanels * DotProductLayout::unit;
+  ReadsInPlace reads = get(form);
+  int64_t most = reads.mayKeepRows ? ofPanels : reads.mayBeInner ? mostColumns : 0;
+  return getLeast(form, form.n) <= most ? most : 0;
+}
+
+bool ReadsInPlace::hasInner(ContractionForm &form, int64_t rows, int64_t columns) {
+  return get(form).mayBeInner && (rows > 0 || (columns > 0 && getLeast(form, form.n) <= mostColumns));
+}
+
+bool ReadsInPlace::hasRowsInPlace(ContractionForm &form, int64_t columns) {
+  return get(form).mayKeepRows && columns > mostColumns;
 }
 
 bool ReadsInPlace::isNarrow(ContractionForm &form) {

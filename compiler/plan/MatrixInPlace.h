@@ -47,7 +47,7 @@ struct RowsInPlace {
   static int64_t getMostColumns(ContractionForm &form, MicroKernelAttr kernel);
 };
 
-/// How dot products on vectors read operands that few rows or columns would pack to use them once.
+/// How dot products on vectors read operands that few rows or columns would pack to use them once, or twice.
 struct ReadsInPlace {
   /// The most rows whose sums are updates: some steps of all columns, whose words are made in registers, are added to
   /// all of them. Their factors stay in registers.
@@ -55,17 +55,25 @@ struct ReadsInPlace {
   /// The most columns of inner products, whose vectors run along the sum. A panel computes 32 columns whatever their
   /// number, so that so many inner products take less time where k has words enough to repay the sums of lanes.
   static constexpr int64_t mostColumns = 16, wordsOfColumn = 2;
+  /// The most panels that are multiplied by rows in place.
+  static constexpr int64_t mostPanels = 8;
 
   /// Whether few rows may be updates, by columns that are neighbours.
   bool mayUpdate = false;
   /// Whether few columns, or few rows by columns that lie along the sum, may be inner products. The latter is known of
   /// a run.
   bool mayBeInner = false;
+  /// Whether panels may be multiplied by rows in place.
+  bool mayKeepRows = false;
 
   static ReadsInPlace get(ContractionForm &form);
   /// The most rows and columns that may be multiplied so; 0 where there are no such runs.
   static int64_t getMostRows(ContractionForm &form);
   static int64_t getMostColumns(ContractionForm &form);
+  /// Whether a tree in which so many rows and columns read the other operand in place has inner products, and panels by
+  /// rows in place.
+  static bool hasInner(ContractionForm &form, int64_t rows, int64_t columns);
+  static bool hasRowsInPlace(ContractionForm &form, int64_t columns);
   /// Whether columns are known to be so few that they are inner products.
   static bool isNarrow(ContractionForm &form);
 };

@@ -47,14 +47,8 @@ double ContractionCandidate::getCost(llvm::ArrayRef<size_t> problems) const {
 
 static int64_t getWorkers(const DeviceRates &rates) { return std::max(rates.units, fewestWorkers); }
 
-/// The most elements that are kept packed: what is kept is a worker's, however many there are. Panels pass by once for
-/// each block of rows, rows for each run.
-static int64_t getMostKeptRows(const ContractionProblem &problem, const DeviceRates &rates) {
-  return std::min(rates.l3Bytes / 2, 4 * rates.l2Bytes) / problem.bytes;
-}
-static int64_t getMostKeptColumns(const ContractionProblem &problem, const DeviceRates &rates) {
-  return std::min(rates.l3Bytes / 2, 16 * rates.l2Bytes) / problem.bytes;
-}
+int64_t tile::getMostKeptRows(const DeviceRates &rates) { return std::min(rates.l3Bytes / 2, 4 * rates.l2Bytes); }
+int64_t tile::getMostKeptColumns(const DeviceRates &rates) { return std::min(rates.l3Bytes / 2, 16 * rates.l2Bytes); }
 
 ContractionShares tile::getPlainShares(const ContractionProblem &problem, const DeviceRates &rates, int64_t depthUnit) {
   int64_t depth = alignDepth(problem, depthUnit, rates.l1Bytes / 2), rowElements = rates.l2Bytes / 4 / problem.bytes;
@@ -64,8 +58,8 @@ ContractionShares tile::getPlainShares(const ContractionProblem &problem, const 
           .panels = 4,
           .depth = depth,
           .depthUnit = depthUnit,
-          .keptRows = getMostKeptRows(problem, rates),
-          .keptColumns = getMostKeptColumns(problem, rates)};
+          .keptRows = getMostKeptRows(rates) / problem.bytes,
+          .keptColumns = getMostKeptColumns(rates) / problem.bytes};
 }
 
 llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRef<ContractionProblem> problems,
@@ -74,7 +68,7 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
   const ContractionProblem &first = problems.front();
   int64_t bytes = first.bytes;
   int64_t workers = getWorkers(rates);
-  int64_t mostRowsKept = getMostKeptRows(first, rates), mostColumnsKept = getMostKeptColumns(first, rates);
+  int64_t mostRowsKept = getMostKeptRows(rates) / bytes, mostColumnsKept = getMostKeptColumns(rates) / bytes;
   llvm::SmallVector<ContractionCandidate> candidates;
   for (int64_t depth : getDepths(first, rates, depthUnit))
     for (int64_t rowBytes : {rates.l2Bytes / 8, rates.l2Bytes / 4, rates.l2Bytes / 2})

@@ -32,6 +32,11 @@ llvm::SmallVector<ContractionCandidate> constructContraction(llvm::ArrayRef<Cont
                                                              const ContractionStrips &strips = {});
 inline constexpr size_t mostCandidates = 1024;
 
+/// The most bytes that are kept packed: what is kept is a worker's, however many there are. Panels pass by once for
+/// each block of rows, rows for each run.
+int64_t getMostKeptRows(const DeviceRates &rates);
+int64_t getMostKeptColumns(const DeviceRates &rates);
+
 /// A tiling by the capacities of the device alone: a panel takes half of L1, rows a quarter of L2.
 ContractionShares getPlainShares(const ContractionProblem &problem, const DeviceRates &rates, int64_t depthUnit);
 

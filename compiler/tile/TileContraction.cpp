@@ -325,15 +325,21 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const TypicalRuns &r
   }
   if (areVectors) {
     tree.streamedRows = allowed.streamColumns ? ReadsInPlace::getMostRows(form) : 0;
-    tree.streamedColumns = allowed.streamRows ? ReadsInPlace::getMostColumns(form) : 0;
+    // Few columns alone are inner products where no typical run has a panel or two.
+    int64_t most = allowed.streamRows ? ReadsInPlace::getMostColumns(form) : 0;
+    auto areFew = [&](int64_t columns) { return columns <= most; };
+    bool haveFew = llvm::any_of(runs.evaluate(form.getExtent(form.n)), areFew);
+    int64_t otherwise = ReadsInPlace::get(form).mayBeInner ? std::min(most, ReadsInPlace::mostColumns) : 0;
+    tree.streamedColumns = haveFew ? most : otherwise;
   }
   tree.mostRows = rows;
   tree.panels = 8;
   tree.depth = depth;
   tree.depthUnit = DotProductLayout::get(form, kernel).getStepsOfGroup();
-  tree.keptRows = tree.rows ? rows * depth : 0;
-  tree.keptColumns = 4 * device.getL2Bytes() / bytes;
+  DeviceRates rates = DeviceRates::get(device);
+  tree.keptRows = tree.rows ? std::max(rows * depth, getMostKeptRows(rates) / bytes) : 0;
+  tree.keptColumns = getMostKeptColumns(rates) / bytes;
   // Rows of their memory are short.
-  tree.packsRuns = tree.keepsWhole = true;
+  tree.packsRuns = true;
   return tree.build();
 }

@@ -2,7 +2,7 @@
 
 Dot products of bf16 and 8-bit integers of all signs, and products of f32 and f64, each operand transposed or not, batches, an epilogue; numbers of rows and columns up
 to and beyond those that are read in place, odd, short and long sums of several blocks of k, none at all. One artifact of
-each form for all sizes, and some with known columns; on one and two workers, with both switches off too.
+each form for all sizes, and some with known columns; on one and two workers, with each switch off too.
 """
 
 import pathlib
@@ -21,7 +21,8 @@ from targets import distinct
 SIZES = [(1, 300, 1), (1, 64, 200), (1, 63, 2100), (1, 4300, 70), (2, 33, 65), (3, 2500, 97), (4, 7, 4133), (4, 129, 31),
          (5, 64, 64), (1, 0, 40), (37, 0, 3), (1, 1, 1), (150, 65, 1), (37, 129, 2), (290, 33, 3), (70, 9000, 5), (33, 300, 7),
          (9, 512, 10), (150, 2100, 16), (7, 600, 17), (64, 12, 2), (129, 31, 4), (6, 61, 9), (13, 131, 37), (16, 1030, 45),
-         (31, 311, 70), (32, 320, 33), (33, 400, 64), (29, 1024, 8), (40, 2048, 19), (130, 1024, 5)]
+         (31, 311, 70), (32, 320, 33), (33, 400, 64), (29, 1024, 8), (40, 2048, 19), (130, 1024, 5), (2, 9001, 2),
+         (3, 5000, 16), (45, 256, 200), (133, 4104, 250), (69, 4500, 129)]
 TYPES = {"bf16": ml_dtypes.bfloat16, "u8": np.uint8, "s8": np.int8, "f32": np.float32, "f64": np.float64}
 # The rounding of a product of few steps, and of one that is stored.
 ROUNDING = {"bf16": (1e-4, 0.008), "f32": (3e-6, 1e-6), "f64": (2e-14, 1e-15)}
@@ -107,6 +108,8 @@ def main():
             check(Form(types), folder, target)
             check(Form(types, right=True, batch=True), folder, target)
             check(Form(types, epilogue=True, columns=2), folder, target)
+            check(Form(types, columns=200), folder, target)
+            check(Form(types, right=True, epilogue=True, columns=130), folder, target)
         for types in SIGNS[:3]:
             check(Form(types, left=True, epilogue=True), folder, target)
             check(Form(types, left=True, right=True), folder, target)
@@ -137,10 +140,15 @@ def main():
         wanted = (1, 0 if "amx" in unit else 1)
         assert (counters["dot_products"], counters["streamed_rows"]) == wanted, (unit, counters)
         assert counters["streamed_columns"] == counters["streamed_rows"], (unit, counters)
-        for switch, counter in (("stream-rows", "streamed_rows"), ("stream-columns", "streamed_columns")):
+        assert counters["direct_results"] == wanted[1], (unit, counters)
+        assert compile_form(Form(types, epilogue=True), folder, f"x86-64-v4,{unit}")["direct_results"] == 0
+        for switch, counter in (("stream-rows", "streamed_rows"), ("stream-columns", "streamed_columns"),
+                                ("direct-results", "direct_results")):
             assert compile_form(Form(types), folder, f"x86-64-v4,{unit}", "--disable", switch)[counter] == 0
-    for switch in ("stream-rows", "stream-columns"):
-        check(Form(SIGNS[2], epilogue=True), folder, "host", "--disable", switch)
+    for switch in ("stream-rows", "stream-columns", "direct-results"):
+        for types in (SIGNS[0], SIGNS[2]):
+            check(Form(types), folder, "host", "--disable", switch)
+            check(Form(types, epilogue=True), folder, "host", "--disable", switch)
     for switch in ("stream-rows", "stream-columns"):
         check(Form(("f32", "f32"), right=True), folder, "host", "--disable", switch)
     print("products of few rows and columns are right")

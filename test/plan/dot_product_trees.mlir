@@ -6,7 +6,7 @@
 // RUN: sed -e 's/step = 256, unit = 64/step = 256, unit = 32/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=GROUPS
 // RUN: sed -e 's/\(, #tile.packed<compute = 0, input = 1[^>]*>\)\(, #tile.blocks<[^>]*body = .\)/\2#tile.packed<compute = 0, input = 1>, /' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=PANELS
 // RUN: sed -e 's/dealt = false, body = .#tile.multiply/dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=TWICE
-// RUN: sed -e 's/, whole = true//' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=WHOLE
+// RUN: sed -e 's/columns = 2>/columns = 2, direct = true>/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=DIRECT
 // RUN: sed -e 's/columns = 2>/columns = 2, word_steps = 2>/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=WORDS
 // RUN: sed -e 's/, #tile.blocks<axis = 1, step = 1, .*evaluate<[^>]*>]>]>//' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=SUMS
 // RUN: sed -e 's/groups = 10>/groups = 10, parts = 3>/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=FACTORS
@@ -19,10 +19,10 @@
 // GROUPS: can't be computed by its tree of tiles: dot products are summed in groups of 64 steps, not in blocks of whole units of 32
 // PANELS: can't be computed by its tree of tiles: columns of words are packed before the panels of a run are computed
 // TWICE: can't be computed by its tree of tiles: columns are packed twice
-// WHOLE: can't be computed by its tree of tiles: columns of dot products are kept whole
+// DIRECT: can't be computed by its tree of tiles: vectors of sums, or of these as bf16, are no rows of the result that the product could write
 // WORDS: can't be computed by its tree of tiles: dot products have words of their own, and bring no results
 // INPLACE: can't be computed by its tree of tiles: dot products of single words on vectors alone read operands in place
-// MANY: can't be computed by its tree of tiles: no more than 0 rows and 0 columns read the other operand in place
+// MANY: can't be computed by its tree of tiles: no more than 0 rows and 256 columns read the other operand in place
 // SUMS: can't be computed by its tree of tiles: sums of dot products are evaluated
 // FACTORS: can't be computed by its tree of tiles: it has no factors of f32 that can be split
 // KERNEL: can't be computed by its tree of tiles: rows are dealt in a share of steps of the micro-kernel's 14

@@ -14,7 +14,7 @@
 // CHECK-SAME:   #tile.blocks<axis = 1, step = {{[0-9]+}}, unit = 32, dealt = true, body = [
 // CHECK-SAME:     #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
 // CHECK-SAME:       #tile.blocks<axis = 3, step = 2048, unit = 32, dealt = false, body = [
-// CHECK-SAME:         #tile.packed<compute = 0, input = 0, kept = 1, most = {{[0-9]+}}>, #tile.packed<compute = 0, input = 1, kept = 2, most = {{[0-9]+}}, whole = true>,
+// CHECK-SAME:         #tile.packed<compute = 0, input = 0, kept = 1, most = {{[0-9]+}}>, #tile.packed<compute = 0, input = 1, kept = 2, most = {{[0-9]+}}>,
 // CHECK-SAME:         #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>, #tile.blocks<axis = 1, step = 1, dealt = false, body = [#tile.vectors<axis = 2, lanes = 16, together = 2, body = [#tile.evaluate<lanes = 2, along = 1, ahead = 8>]>]>]>
 // NONE-LABEL: tile.program @narrow
 // NONE-SAME: #tile.tree<kernel = <

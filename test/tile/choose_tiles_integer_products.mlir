@@ -8,7 +8,7 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-int8 --codegen-emit-programs \
 // RUN:   | FileCheck %s --check-prefix=TILES
 
-// CHECK: tile.counters = {constructed = 2 : i64, contractions = 2 : i64, dot_products = 4 : i64, kept_packed = 2 : i64, narrow_panels = 6 : i64, pair_products = 1 : i64, results_brought = 2 : i64, streamed_columns = 4 : i64, streamed_rows = 4 : i64, strips = 6 : i64}
+// CHECK: tile.counters = {constructed = 2 : i64, contractions = 2 : i64, direct_results = 4 : i64, dot_products = 4 : i64, kept_packed = 2 : i64, narrow_panels = 6 : i64, pair_products = 1 : i64, results_brought = 2 : i64, streamed_columns = 4 : i64, streamed_rows = 4 : i64, strips = 6 : i64}
 // PAIRS: tile.counters = {constructed = 6 : i64, contractions = 6 : i64, kept_packed = 6 : i64, narrow_panels = 6 : i64, pair_products = 5 : i64, results_brought = 6 : i64, strips = 6 : i64}
 // NONE: tile.counters = {constructed = 6 : i64, contractions = 6 : i64, kept_packed = 6 : i64, narrow_panels = 6 : i64, results_brought = 6 : i64, strips = 6 : i64}
 
@@ -53,8 +53,7 @@ tile.program @unsigned_signed symbols [s0, s1, s2](%x: !u, %w: !t) -> (!y) {
 // VECTORS: arith.constant dense<-2139062144> : vector<16xi32>
 // VECTORS: arith.xori
 // VECTORS: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
-// VECTORS: call @freestone_dot_products_u8s8
-// VECTORS: arith.subi %{{.*}} : vector<32xi32>
+// VECTORS: call @freestone_dot_products_u8s8_i32
 // TILES-LABEL: func.func @signed_signed
 // TILES-NOT: arith.xori
 // TILES: call @freestone_dot_products_s8s8

@@ -67,10 +67,12 @@ tile.program @convolution symbols [n](%x: !graph.tensor<[n, 64, 28, 28], f32>,
 // WORDS-LABEL: tile.program @words
 // WORDS-SAME: #tile.dot_product_kernel<unit = vectors, groups = {{[0-9]+}}, last_vectors = 1>
 // NARROW-LABEL: func.func @words
-// NARROW: %[[IS_NARROW:.*]] = arith.cmpi sle, %{{.*}}, %c16{{.*}} : index
+// NARROW: %[[IS_NARROW:.*]] = arith.cmpi sle, %{{[0-9]+}}, %c16{{.*}} : index
 // NARROW: scf.if %[[IS_NARROW]]
-// NARROW: call @freestone_dot_products_u8s8_i32_narrow
+// NARROW: call @freestone_dot_products_u8s8_i32_in_place_narrow
 // NARROW: else
+// NARROW: call @freestone_dot_products_u8s8_i32_in_place(
+// NARROW: call @freestone_dot_products_u8s8_i32_narrow
 // NARROW: call @freestone_dot_products_u8s8_i32(
 tile.program @words symbols [s0](%x: !graph.tensor<[s0, 640], ui8>, %w: !graph.tensor<[640, 40], i8>) -> (!graph.tensor<[s0, 40], i32>) {
   %0 = tile.compute [s0, 40, 640] [parallel, parallel, reduction]

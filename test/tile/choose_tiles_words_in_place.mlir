@@ -1,21 +1,22 @@
-// Dot products on vectors: few rows read columns that are neighbours in place, few columns read rows that lie along the
-// sum; matrix units pack both.
+// Dot products on vectors: few rows read columns that are neighbours in place, few columns, or a few panels of them, read
+// rows that lie along the sum; matrix units pack both.
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512bf16 | FileCheck %s
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+avx512bf16 stream-columns=false stream-rows=false" | FileCheck %s --check-prefix=OFF
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 | FileCheck %s --check-prefix=OFF
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512bf16 --codegen-emit-programs | FileCheck %s --check-prefix=CODE
 
-// CHECK: streamed_columns = 1 : i64, streamed_rows = 1 : i64
+// CHECK: streamed_columns = 1 : i64, streamed_rows = 2 : i64
 // OFF-NOT: streamed_
 // OFF-NOT: in_place
 
 // CHECK-LABEL: tile.program @any
-// CHECK-SAME: input = 0, {{[^>]*}}in_place = 16>
+// CHECK-SAME: input = 0, {{[^>]*}}in_place = 256>
 // CHECK-SAME: input = 1, {{[^>]*}}in_place = 4>
 // CODE-LABEL: func.func @any
 // CODE-DAG: call @freestone_dot_updates_bf16
 // CODE-DAG: call @freestone_inner_products_bf16
-// CODE-DAG: call @freestone_dot_products_bf16
+// CODE-DAG: call @freestone_dot_products_bf16_f32_in_place
+// CODE-DAG: call @freestone_dot_products_bf16_f32(
 !a = !graph.tensor<[s0, s2], bf16>
 !b = !graph.tensor<[s2, s1], bf16>
 tile.program @any symbols [s0, s1, s2](%a: !a, %b: !b) -> (!graph.tensor<[s0, s1], f32>) {
@@ -31,8 +32,9 @@ tile.program @any symbols [s0, s1, s2](%a: !a, %b: !b) -> (!graph.tensor<[s0, s1
   tile.return %0 : !graph.tensor<[s0, s1], f32>
 }
 
-// Many rows and columns, known.
+// Rows and columns that are known: too many to be updates or inner products.
 // CHECK-LABEL: tile.program @many
+// CHECK-SAME: input = 0, {{[^>]*}}in_place = 256>
 // CHECK-NOT: in_place
 !c = !graph.tensor<[5, s2], bf16>
 !d = !graph.tensor<[s2, 17], bf16>

@@ -49,6 +49,7 @@ private:
   void prepareInPlace();
   /// Whether the sizes of the run let it read operands in place.
   void beginInPlace();
+  mlir::Value areWordsWhole();
   /// Computes a block of k for all columns of the run at once.
   void emitUpdates();
   void multiplyInner(const Panel &columns, mlir::Value sums);
@@ -67,8 +68,8 @@ private:
 
   tile::DotProductLayout layout;
   mlir::ModuleOp module;
-  /// For all panels, and for those of one vector; null where none are.
-  mlir::func::FuncOp kernel, narrowKernel;
+  /// For all panels, and for those of one vector; null where none are. The same for rows in place.
+  mlir::func::FuncOp kernel, narrowKernel, inPlaceKernel, narrowInPlaceKernel;
   /// The memory of columns and of rows that were packed before this program; null if it packs them.
   mlir::Value storedColumns, storedRows;
   /// By column: what sums have too much where A is packed flipped.
@@ -78,6 +79,8 @@ private:
   mlir::func::FuncOp updates, innerProducts;
   /// Whether products are inner ones, and columns lie along k, so that these are not packed either.
   mlir::Value isInner, lieAlongDepth;
+  /// Whether panels are multiplied by rows in place; null if they never are.
+  mlir::Value keepsRowsInPlace;
 };
 
 } // namespace freestone::codegen

@@ -56,7 +56,7 @@ private:
     return advance(row, pitch);
   }
   void call(llvm::StringRef intrinsic, llvm::ArrayRef<int64_t> tiles, mlir::ValueRange rest = {});
-  void forStrips(mlir::ValueRange arguments,
+  void forStrips(mlir::ValueRange arguments, mlir::Value stripBytes,
                  llvm::function_ref<void(mlir::Value strip, mlir::Value a, mlir::Value c)> body);
   void emitIf(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = {});
   mlir::Value isSet(mlir::Value word) {
@@ -66,7 +66,18 @@ private:
   void addHalves(mlir::Value c);
   void emitPair(const tile::DotProductFactors &factors, mlir::ValueRange arguments, llvm::StringRef multiply);
   void forSums(mlir::Value c, int64_t count, llvm::function_ref<void(int64_t tile, mlir::Value address)> body);
-  /// The rows of the result that a block writes: their columns, and whether there is the last one; null if it is.
+  /// What a block multiplies: so many words of A and B.
+  struct Operands {
+    mlir::Value words, a, b;
+  };
+  llvm::SmallVector<mlir::Value> addWords(mlir::ValueRange sums, int64_t vectors, mlir::Value right,
+                                          llvm::function_ref<mlir::Value(int64_t row)> getWord);
+  llvm::SmallVector<mlir::Value> addPacked(mlir::ValueRange sums, int64_t vectors, const Operands &operands,
+                                           mlir::Value ahead);
+  llvm::SmallVector<mlir::Value> addInPlace(mlir::ValueRange sums, int64_t vectors, const Operands &operands,
+                                            mlir::Value pitch, mlir::Value hasLast);
+  /// The rows of the result that a block writes: their columns, and whether there is the last one; null if there always
+  /// is.
   struct Results {
     mlir::Value first, pitch, columns, excess, hasLast;
   };

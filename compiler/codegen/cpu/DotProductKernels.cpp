@@ -18,7 +18,10 @@ std::string freestone::codegen::getResultSuffix(Type result) {
 }
 
 static std::string getName(const DotProductKernel &kernel, bool isNarrow) {
-  return "dot_products_" + kernel.factors.getName() + getResultSuffix(kernel.result) + (isNarrow ? "_narrow" : "");
+  constexpr StringRef ofRows[] = {"", "_in_place", "_flipped"};
+  return ("dot_products_" + Twine(kernel.factors.getName()) + getResultSuffix(kernel.result) +
+          ofRows[static_cast<unsigned>(kernel.rows)] + (isNarrow ? "_narrow" : ""))
+      .str();
 }
 
 static FunctionType getKernelType(Builder &builder, const DotProductKernel &kernel) {
@@ -64,6 +67,12 @@ Value freestone::codegen::addDotProducts(OpBuilder &builder, Location location, 
       .getResult(0);
 }
 
+Value freestone::codegen::getFlippedZeros(OpBuilder &builder, Location location) {
+  auto bytes = static_cast<int32_t>(0x01010101u * static_cast<uint8_t>(tile::DotProductLayout::flippedZero));
+  auto type = VectorType::get({tile::DotProductLayout::rowWords}, builder.getI32Type());
+  return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(type, bytes));
+}
+
 void freestone::codegen::storeDotProducts(OpBuilder &builder, Location location, Type result, Value sums, Value excess,
                                           Value address, Value mask) {
   auto type = cast<VectorType>(sums.getType());
@@ -97,7 +106,7 @@ void DotProductKernelEmitter::call(StringRef intrinsic, ArrayRef<int64_t> tiles,
   LLVM::CallIntrinsicOp::create(builder, location, builder.getStringAttr(intrinsic), operands);
 }
 
-void DotProductKernelEmitter::forStrips(ValueRange arguments,
+void DotProductKernelEmitter::forStrips(ValueRange arguments, Value stripBytes,
                                         llvm::function_ref<void(Value strip, Value a, Value c)> body) {
   Value strips = arith::CeilDivUIOp::create(builder, location, toIndex(arguments[0]), constant(stripRows));
   auto loop =
@@ -106,7 +115,7 @@ void DotProductKernelEmitter::forStrips(ValueRange arguments,
   builder.setInsertionPointToStart(loop.getBody());
   Value a = loop.getRegionIterArg(0), c = loop.getRegionIterArg(1);
   body(loop.getInductionVar(), a, c);
-  scf::YieldOp::create(builder, location, ValueRange{advance(a, arguments[3]), advance(c, stripRows * panelRow)});
+  scf::YieldOp::create(builder, location, ValueRange{advance(a, stripBytes), advance(c, stripRows * panelRow)});
 }
 
 void DotProductKernelEmitter::emitIf(Value condition, llvm::function_ref<void()> then,
@@ -121,7 +130,7 @@ void DotProductKernelEmitter::emitIf(Value condition, llvm::function_ref<void()>
   otherwise();
 }
 
-/// Writes the sums of a block to the result: of all rows, or all but the last.
+/// Writes the sums of a block to the result.
 void DotProductKernelEmitter::storeResults(ValueRange sums, int64_t vectors, const Results &results) {
   auto sumType = cast<VectorType>(sums.front().getType());
   int64_t lanes = sumType.getNumElements(), rows = static_cast<int64_t>(sums.size()) / vectors;
@@ -149,7 +158,7 @@ void DotProductKernelEmitter::storeResults(ValueRange sums, int64_t vectors, con
   SmallVector<Value> addresses = {results.first};
   while (static_cast<int64_t>(addresses.size()) < rows)
     addresses.push_back(advance(addresses.back(), results.pitch));
-  // A row that there is not is overwritten by the one before it.
+  // A last row that there is not is overwritten by the one before it.
   if (results.hasLast)
     addresses.back() = arith::SelectOp::create(builder, location, results.hasLast, addresses.back(),
                                                addresses[std::max<int64_t>(0, rows - 2)]);
@@ -172,30 +181,117 @@ void DotProductKernelEmitter::bringResults(int64_t rows, int64_t vectors, const 
   }
 }
 
+/// A step of the kernel: the words of all rows by those of the columns, of which the rows' are given.
+SmallVector<Value> DotProductKernelEmitter::addWords(ValueRange sums, int64_t vectors, Value right,
+                                                     llvm::function_ref<Value(int64_t row)> getWord) {
+  auto wordType = VectorType::get({16}, builder.getI32Type());
+  SmallVector<Value> next, columns;
+  for (int32_t vector = 0; vector < vectors; ++vector)
+    columns.push_back(
+        LLVM::LoadOp::create(builder, location, wordType, advance(right, vector * static_cast<int32_t>(tileRow)), 64));
+  for (int64_t row = 0, rows = static_cast<int64_t>(sums.size()) / vectors; row < rows; ++row) {
+    Value word = LLVM::LoadOp::create(builder, location, builder.getI32Type(), getWord(row), 4);
+    Value spread = vector::BroadcastOp::create(builder, location, wordType, word);
+    if (kernel.rows == RowsOfDotProducts::flipped)
+      spread = arith::XOrIOp::create(builder, location, spread, getFlippedZeros(builder, location));
+    for (int64_t vector = 0; vector < vectors; ++vector)
+      next.push_back(
+          addDotProducts(builder, location, kernel.factors, sums[vectors * row + vector], spread, columns[vector]));
+  }
+  return next;
+}
+
+/// Adds the products of packed rows, group by group. Meanwhile as many rows are prefetched into L2 from `ahead` on: no
+/// prefetcher follows some rows of each group.
+SmallVector<Value> DotProductKernelEmitter::addPacked(ValueRange sums, int64_t vectors, const Operands &operands,
+                                                      Value ahead) {
+  size_t count = sums.size();
+  int64_t rows = static_cast<int64_t>(count) / vectors;
+  Value wordsOfGroup = constant(tile::DotProductLayout::rowWords);
+  SmallVector<Value> state(sums);
+  state.append({operands.a, operands.b, ahead});
+  auto groupLoop = scf::ForOp::create(builder, location, constant(0), operands.words, wordsOfGroup, state);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(groupLoop.getBody());
+  ValueRange pointers = groupLoop.getRegionIterArgs().drop_front(count);
+  for (int64_t row = 0; row < rows; ++row)
+    LLVM::Prefetch::create(builder, location, advance(pointers[2], static_cast<int32_t>(row * tileRow)), /*rw=*/0,
+                           /*hint=*/2, /*cache=*/1);
+  Value left = arith::SubIOp::create(builder, location, operands.words, groupLoop.getInductionVar());
+  Value ofGroup = arith::MinSIOp::create(builder, location, left, wordsOfGroup);
+  auto loop = scf::ForOp::create(builder, location, constant(0), ofGroup, constant(1),
+                                 groupLoop.getRegionIterArgs().drop_back());
+  {
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ValueRange values = loop.getRegionIterArgs();
+    Value left = values[count], right = values[count + 1];
+    SmallVector<Value> next = addWords(values.take_front(count), vectors, right,
+                                       [&](int64_t row) { return advance(left, static_cast<int32_t>(row * tileRow)); });
+    next.append({advance(left, 4), advance(right, static_cast<int32_t>(panelRow))});
+    scf::YieldOp::create(builder, location, next);
+  }
+  SmallVector<Value> next(loop.getResults());
+  next[count] = advance(pointers[0], groupBytes);
+  next.push_back(advance(pointers[2], groupBytes));
+  scf::YieldOp::create(builder, location, next);
+  return llvm::to_vector_of<Value>(groupLoop.getResults().take_front(count));
+}
+
+/// Adds the products of rows in place, which are reached from every third one. A last row that there is not is the one
+/// before it.
+SmallVector<Value> DotProductKernelEmitter::addInPlace(ValueRange sums, int64_t vectors, const Operands &operands,
+                                                       Value pitch, Value hasLast) {
+  constexpr int64_t rowsOfBase = 3;
+  size_t count = sums.size();
+  int64_t rows = static_cast<int64_t>(count) / vectors;
+  auto getRow = [&](Value first, int64_t row) -> Value {
+    return row ? advance(first, arith::MulIOp::create(builder, location, pitch, word(row)).getResult()) : first;
+  };
+  SmallVector<Value> state(sums);
+  state.push_back(operands.b);
+  for (int64_t row = 0; row < rows; row += rowsOfBase)
+    state.push_back(getRow(operands.a, row));
+  if (hasLast)
+    state.push_back(arith::SelectOp::create(builder, location, hasLast, getRow(operands.a, rows - 1),
+                                            getRow(operands.a, rows - 2)));
+  auto loop = scf::ForOp::create(builder, location, constant(0), operands.words, constant(1), state);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  ValueRange values = loop.getRegionIterArgs(), bases = values.drop_front(count + 1);
+  SmallVector<Value> next = addWords(values.take_front(count), vectors, values[count], [&](int64_t row) -> Value {
+    return hasLast && row == rows - 1 ? bases.back() : getRow(bases[row / rowsOfBase], row % rowsOfBase);
+  });
+  next.push_back(advance(values[count], static_cast<int32_t>(panelRow)));
+  for (Value base : bases)
+    next.push_back(advance(base, 4));
+  scf::YieldOp::create(builder, location, next);
+  return llvm::to_vector_of<Value>(loop.getResults().take_front(count));
+}
+
 /// Emits a function that accumulates a block of rows, of one or two vectors each:
-///   void block(i64 words, ptr A, ptr B, ptr C, i64 accumulate, ptr ahead[, ptr result, i64 pitch, i64 columns,
-///              ptr excess, i64 rows])
-/// Meanwhile as many rows of A are prefetched into L2 from `ahead` on: no prefetcher follows some rows of each group.
-/// `rows` of the result are written, if it is not null.
+///   void block(i64 words, ptr A, ptr B, ptr C, i64 accumulate, ptr ahead or i64 pitch, i64 rows
+///              [, ptr result, i64 resultPitch, i64 columns, ptr excess])
+/// `rows` may be one less than those of the block: that one's sums are not written to the result.
 func::FuncOp DotProductKernelEmitter::emitBlock(int64_t rows, int64_t vectors) {
-  const tile::DotProductFactors &factors = kernel.factors;
-  SmallVector<Type> types = {i64, pointer, pointer, pointer, i64, pointer};
+  bool arePacked = kernel.rows == RowsOfDotProducts::packed;
+  SmallVector<Type> types = {i64, pointer, pointer, pointer, i64, arePacked ? pointer : i64, i64};
   if (kernel.result)
-    types.append({pointer, i64, i64, pointer, i64});
+    types.append({pointer, i64, i64, pointer});
   FunctionType type = builder.getFunctionType(types, {});
   func::FuncOp function = open((vectors == 1 ? "narrow_block_" : "block_") + std::to_string(rows), type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   ValueRange arguments = function.getArguments();
-  Value words = toIndex(arguments[0]), a = arguments[1], b = arguments[2], c = arguments[3];
-  Value wordsOfGroup = constant(tile::DotProductLayout::rowWords);
-  auto sumType = VectorType::get({16}, factors.getSumType(builder.getContext()));
-  auto wordType = VectorType::get({16}, builder.getI32Type());
+  Operands operands{toIndex(arguments[0]), arguments[1], arguments[2]};
+  auto sumType = VectorType::get({16}, kernel.factors.getSumType(builder.getContext()));
   Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(sumType));
-  SmallVector<Value> addresses, state;
+  SmallVector<Value> addresses;
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t vector = 0; vector < vectors; ++vector)
-      addresses.push_back(advance(c, static_cast<int32_t>(row * panelRow + vector * tileRow)));
-  size_t sums = addresses.size();
+      addresses.push_back(advance(arguments[3], static_cast<int32_t>(row * panelRow + vector * tileRow)));
+  Value hasLast;
+  if (!llvm::is_contained(heights, rows - 1) && rows > 1)
+    hasLast = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::uge, arguments[6], word(rows));
   auto before = scf::IfOp::create(
       builder, location, isSet(arguments[4]),
       [&](OpBuilder &, Location) {
@@ -207,64 +303,22 @@ func::FuncOp DotProductKernelEmitter::emitBlock(int64_t rows, int64_t vectors) {
       [&](OpBuilder &, Location) {
         scf::YieldOp::create(builder, location, SmallVector<Value>(addresses.size(), zeros));
       });
-  llvm::append_range(state, before.getResults());
-  state.append({a, b, arguments[5]});
   Results results;
   Value writes;
   if (kernel.result) {
-    results = {arguments[6], arguments[7], arguments[8], arguments[9]};
-    if (!llvm::is_contained(heights, rows - 1))
-      results.hasLast =
-          arith::CmpIOp::create(builder, location, arith::CmpIPredicate::uge, arguments[10], word(rows));
+    results = {arguments[7], arguments[8], arguments[9], arguments[10], hasLast};
     writes = isSet(LLVM::PtrToIntOp::create(builder, location, i64, results.first));
     emitIf(writes, [&] { bringResults(rows, vectors, results); });
   }
-  auto groupLoop = scf::ForOp::create(builder, location, constant(0), words, wordsOfGroup, state);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(groupLoop.getBody());
-    Value groupA = groupLoop.getRegionIterArgs()[sums], ahead = groupLoop.getRegionIterArgs()[sums + 2];
-    for (int64_t row = 0; row < rows; ++row)
-      LLVM::Prefetch::create(builder, location, advance(ahead, static_cast<int32_t>(row * tileRow)), /*rw=*/0,
-                             /*hint=*/2,
-                             /*cache=*/1);
-    Value left = arith::SubIOp::create(builder, location, words, groupLoop.getInductionVar());
-    Value count = arith::MinSIOp::create(builder, location, left, wordsOfGroup);
-    auto loop = scf::ForOp::create(builder, location, constant(0), count, constant(1),
-                                   groupLoop.getRegionIterArgs().drop_back());
-    {
-      OpBuilder::InsertionGuard inner(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      ValueRange values = loop.getRegionIterArgs();
-      Value left = values[sums], right = values[sums + 1];
-      SmallVector<Value> next, columns;
-      for (int32_t vector = 0; vector < vectors; ++vector)
-        columns.push_back(LLVM::LoadOp::create(builder, location, wordType,
-                                               advance(right, vector * static_cast<int32_t>(tileRow)), 64));
-      for (int64_t row = 0; row < rows; ++row) {
-        Value word = LLVM::LoadOp::create(builder, location, builder.getI32Type(),
-                                          advance(left, static_cast<int32_t>(row * tileRow)), 4);
-        Value spread = vector::BroadcastOp::create(builder, location, wordType, word);
-        for (int64_t vector = 0; vector < vectors; ++vector)
-          next.push_back(
-              addDotProducts(builder, location, factors, values[vectors * row + vector], spread, columns[vector]));
-      }
-      next.push_back(advance(left, 4));
-      next.push_back(advance(right, static_cast<int32_t>(panelRow)));
-      scf::YieldOp::create(builder, location, next);
-    }
-    SmallVector<Value> next(loop.getResults());
-    next[sums] = advance(groupA, groupBytes);
-    next.push_back(advance(ahead, groupBytes));
-    scf::YieldOp::create(builder, location, next);
-  }
+  SmallVector<Value> sums = arePacked ? addPacked(before.getResults(), vectors, operands, arguments[5])
+                                      : addInPlace(before.getResults(), vectors, operands, arguments[5], hasLast);
   auto storeSums = [&] {
-    for (auto [address, sum] : llvm::zip(addresses, groupLoop.getResults()))
+    for (auto [address, sum] : llvm::zip(addresses, sums))
       LLVM::StoreOp::create(builder, location, sum, address, 64);
   };
   if (writes)
     emitIf(
-        writes, [&] { storeResults(groupLoop.getResults().take_front(sums), vectors, results); }, storeSums);
+        writes, [&] { storeResults(sums, vectors, results); }, storeSums);
   else
     storeSums();
   close();
@@ -294,28 +348,34 @@ void DotProductKernelEmitter::emitVectorKernel(bool isNarrow) {
     blocks.push_back(emitBlock(rows, /*vectors=*/isNarrow ? 1 : 2));
   ValueRange arguments = openKernel(isNarrow);
   Value rows = toIndex(arguments[0]);
-  forStrips(arguments, [&](Value strip, Value a, Value c) {
-    Value next = advance(a, arguments[3]),
-          before = arith::MulIOp::create(builder, location, strip, constant(stripRows));
+  bool arePacked = kernel.rows == RowsOfDotProducts::packed;
+  Value pitch = arguments[3], ofStrip = pitch;
+  if (!arePacked)
+    ofStrip = arith::MulIOp::create(builder, location, pitch, word(stripRows));
+  forStrips(arguments, ofStrip, [&](Value strip, Value a, Value c) {
+    Value next = advance(a, ofStrip), before = arith::MulIOp::create(builder, location, strip, constant(stripRows));
     Value left = arith::SubIOp::create(builder, location, rows, before);
     int64_t first = 0;
     for (int64_t most : blockRows) {
       Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, constant(first));
       emitIf(some, [&] {
         Value inBlock = arith::SubIOp::create(builder, location, left, constant(first));
-        SmallVector<Value> operands = {arguments[1],
-                                       advance(a, static_cast<int32_t>(first * tileRow)),
-                                       arguments[4],
-                                       advance(c, static_cast<int32_t>(first * panelRow)),
-                                       arguments[6],
-                                       advance(next, static_cast<int32_t>(first * tileRow))};
+        auto getRow = [&](Value ofStrip) -> Value {
+          if (arePacked)
+            return advance(ofStrip, static_cast<int32_t>(first * tileRow));
+          return advance(ofStrip, arith::MulIOp::create(builder, location, pitch, word(first)).getResult());
+        };
+        SmallVector<Value> operands = {arguments[1],   getRow(a),
+                                       arguments[4],   advance(c, static_cast<int32_t>(first * panelRow)),
+                                       arguments[6],   arePacked ? getRow(next) : pitch,
+                                       toWord(inBlock)};
         if (kernel.result) {
           Value row = toWord(arith::AddIOp::create(builder, location, before, constant(first)));
           Value isNull = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq,
                                                LLVM::PtrToIntOp::create(builder, location, i64, arguments[7]), word(0));
           Value at = advance(arguments[7], arith::MulIOp::create(builder, location, row, arguments[8]).getResult());
           operands.append({arith::SelectOp::create(builder, location, isNull, arguments[7], at), arguments[8],
-                           arguments[9], arguments[10], toWord(inBlock)});
+                           arguments[9], arguments[10]});
         }
         callBlock(blocks, inBlock, most, operands);
       });

@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_DOTPRODUCTKERNELS_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_DOTPRODUCTKERNELS_H
 
-#include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/DotProductLayout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -27,8 +27,20 @@ namespace freestone::codegen {
 //   void freestone_dot_products_F_R(…, R *result, i64 pitch, i64 columns, const T *excess)
 // writes `columns` elements of rows `pitch` bytes apart, and nothing to C, where `result` is not null: sums less those
 // of each column at `excess`, which may be null.
-//   void freestone_dot_products_F_narrow(…), void freestone_dot_products_F_R_narrow(…)
-// sum and write the first 16 columns alone.
+// Behind these names:
+//   …_in_place(i64 rows, i64 words, const void *A, i64 pitch, …)
+// reads rows of A that are `pitch` bytes apart, whose words follow each other;
+//   …_flipped(…)
+// the same, and flips the sign bits of their bytes;
+//   …_narrow(…)
+// sums and writes the first 16 columns alone.
+
+/// How rows of A are read.
+enum class RowsOfDotProducts { packed, inPlace, flipped };
+
+inline RowsOfDotProducts getRowsInPlace(const tile::DotProductLayout &layout) {
+  return layout.flipsRows() ? RowsOfDotProducts::flipped : RowsOfDotProducts::inPlace;
+}
 
 /// One of these functions.
 struct DotProductKernel {
@@ -36,6 +48,9 @@ struct DotProductKernel {
   tile::DotProductUnit unit;
   /// R; null where sums are written to C.
   mlir::Type result;
+  RowsOfDotProducts rows = RowsOfDotProducts::packed;
+
+  bool operator==(const DotProductKernel &) const = default;
 };
 
 /// What R adds to a function's name; nothing if it is null.
@@ -45,6 +60,9 @@ std::string getResultSuffix(mlir::Type result);
 mlir::func::FuncOp declareDotProducts(mlir::ModuleOp module, const DotProductKernel &kernel, bool isNarrow);
 /// Appends to `module` a nested module with its definition, and with that of narrow panels.
 void emitDotProductKernel(mlir::ModuleOp module, const DotProductKernel &kernel, bool hasNarrow);
+
+/// 16 words of what flipped rows have for zeros.
+mlir::Value getFlippedZeros(mlir::OpBuilder &builder, mlir::Location location);
 
 /// Writes a vector of sums, less `excess`, which may be null, as elements of type `result`; those of a mask, which may
 /// be null as well.

@@ -230,11 +230,11 @@ void DotProductKernelEmitter::emitTileKernel() {
         [&] { emitEither(/*passes=*/false, ahead, pitchWord); });
   };
   if (factors.parts == 1)
-    forStrips(arguments, emitStripOf);
+    forStrips(arguments, arguments[3], emitStripOf);
   else
     emitIf(
         isSet(LLVM::PtrToIntOp::create(builder, location, i64, arguments[9])),
-        [&] { emitPair(factors, arguments, multiply); }, [&] { forStrips(arguments, emitStripOf); });
+        [&] { emitPair(factors, arguments, multiply); }, [&] { forStrips(arguments, arguments[3], emitStripOf); });
   close();
 }
 

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -14,6 +15,12 @@ void DotProductEmitter::prepare() {
   kernel = declareDotProducts(module, used, /*isNarrow=*/false);
   if (layout.lastVectors > 0)
     narrowKernel = declareDotProducts(module, used, /*isNarrow=*/true);
+  if (tile::ReadsInPlace::hasRowsInPlace(form, tiles.streamedColumns)) {
+    used.rows = getRowsInPlace(layout);
+    inPlaceKernel = declareDotProducts(module, used, /*isNarrow=*/false);
+    if (layout.lastVectors > 0)
+      narrowInPlaceKernel = declareDotProducts(module, used, /*isNarrow=*/true);
+  }
   // The same sizes as in the plan's `scratch`.
   if (form.areRowsStrips())
     storedRows = emission.getBuffer(form.compute.getInputs()[*form.getInput(form.lhs)]);
@@ -64,9 +71,12 @@ Value DotProductEmitter::countMultiplied(const PackedBlock &block, Value group, 
 void DotProductEmitter::packRowsOf(const PackedBlock &block) {
   auto pack = layout.factors.parts > 1 ? packSplitRows : packDotProductRows;
   auto packAll = [&] { pack(emission, form, layout, points, block, countGroups(block), packedRows, rowsStart); };
-  isInner ? emitIf(
-                isInner, [] {}, packAll)
-          : packAll();
+  Value areInPlace = isInner;
+  if (keepsRowsInPlace)
+    areInPlace = isInner ? arith::OrIOp::create(builder, location, isInner, keepsRowsInPlace) : keepsRowsInPlace;
+  areInPlace ? emitIf(
+                   areInPlace, [] {}, packAll)
+             : packAll();
 }
 
 void DotProductEmitter::packColumnsOf(const PackedBlock &columns, Value start, Value pitch) {
@@ -146,12 +156,27 @@ void DotProductEmitter::multiplyPacked(const Panel &columns, Value sums) {
       auto [first, pitch] = getResults(columns, compare(arith::CmpIPredicate::eq, next, calls));
       operands.append({first, pitch, toWord(columns.count), getExcess(columns.first)});
     }
-    auto call = [&](func::FuncOp function) { func::CallOp::create(builder, location, function, operands); };
-    if (!narrowKernel)
-      return call(kernel);
-    Value isNarrow = compare(arith::CmpIPredicate::sle, columns.count, emission.getConstant(width / 2));
-    emitIf(
-        isNarrow, [&] { call(narrowKernel); }, [&] { call(kernel); });
+    auto call = [&](func::FuncOp function, func::FuncOp narrow) {
+      auto callThis = [&](func::FuncOp one) { func::CallOp::create(builder, location, one, operands); };
+      if (!narrow)
+        return callThis(function);
+      Value isNarrow = compare(arith::CmpIPredicate::sle, columns.count, emission.getConstant(width / 2));
+      emitIf(
+          isNarrow, [&] { callThis(narrow); }, [&] { callThis(function); });
+    };
+    if (!keepsRowsInPlace)
+      return call(kernel, narrowKernel);
+    auto callInPlace = [&] {
+      constexpr unsigned rowsOperand = 2, bytesOperand = 3;
+      Value step = emission.add(columns.k, emission.multiply(group, emission.getConstant(layout.getStepsOfGroup())));
+      llvm::SaveAndRestore packed(operands[rowsOperand]);
+      llvm::SaveAndRestore stripPitch(operands[bytesOperand]);
+      operands[rowsOperand] =
+          getElement(*rowsInPlace, points.m, emission.add(rows.first, columns.piece.firstRow), step);
+      operands[bytesOperand] = getBytes(rowsInPlace->across);
+      call(inPlaceKernel, narrowInPlaceKernel);
+    };
+    emitIf(keepsRowsInPlace, callInPlace, [&] { call(kernel, narrowKernel); });
   });
   if (layout.factors.parts > 1)
     emitInLastBlock([&] { repeatWithoutParts(sums, columns); });

@@ -12,10 +12,10 @@ void DotProductEmitter::prepareInPlace() {
   columnsInPlace = tile::MatrixInPlace::getColumns(form);
   if (reads.mayUpdate && tiles.streamedRows > 0)
     updates = declareInPlace(module, {InPlaceKind::updates, layout, {}});
-  if (reads.mayBeInner && (tiles.streamedRows > 0 || tiles.streamedColumns > 0)) {
+  if (reads.mayKeepRows)
     rowsInPlace = tile::MatrixInPlace::getRows(form);
+  if (tile::ReadsInPlace::hasInner(form, tiles.streamedRows, tiles.streamedColumns))
     innerProducts = declareInPlace(module, {InPlaceKind::innerProducts, layout, tiles.directType});
-  }
 }
 
 /// Few rows are updates, unless both operands lie along k. Few columns are inner products where k is long enough for
@@ -32,15 +32,27 @@ void DotProductEmitter::beginInPlace() {
     lieAlongDepth = compare(arith::CmpIPredicate::eq, emission.getSize(columnsInPlace->along), one);
   if (updates)
     computesRuns = select(lieAlongDepth, none, areFew);
+  if (inPlaceKernel)
+    keepsRowsInPlace = conjoin(isAtMost(columnTotal, tiles.streamedColumns), areWordsWhole());
+  if (computesRuns && keepsRowsInPlace)
+    keepsRowsInPlace = select(computesRuns, none, keepsRowsInPlace);
   if (!innerProducts)
     return;
   Value least =
       emission.multiply(columnTotal, emission.getConstant(tile::ReadsInPlace::wordsOfColumn * layout.getStepsOfWord()));
-  Value isNarrow =
-      conjoin(isAtMost(columnTotal, tiles.streamedColumns), compare(arith::CmpIPredicate::sle, least, depthTotal));
+  int64_t mostColumns = std::min(tiles.streamedColumns, tile::ReadsInPlace::mostColumns);
+  Value isNarrow = conjoin(isAtMost(columnTotal, mostColumns), compare(arith::CmpIPredicate::sle, least, depthTotal));
   if (computesRuns)
     isNarrow = select(computesRuns, none, isNarrow);
   isInner = arith::OrIOp::create(builder, location, isNarrow, conjoin(areFew, lieAlongDepth));
+}
+
+/// Whether the last word of a row has all of its steps.
+Value DotProductEmitter::areWordsWhole() {
+  Value steps = emission.getConstant(layout.getStepsOfWord());
+  Value whole = emission.multiply(emission.divide(depthTotal, steps), steps);
+  return conjoin(compare(arith::CmpIPredicate::eq, whole, depthTotal),
+                 compare(arith::CmpIPredicate::sgt, depthTotal, emission.getConstant(0)));
 }
 
 Value DotProductEmitter::getMostTiles() {
@@ -105,12 +117,15 @@ Value DotProductEmitter::getExcess(Value column) {
 
 void DotProductEmitter::emitUpdates() {
   PackedBlock block = getRows();
+  // Whatever the run, so that its bits are the same.
+  Value areHeld = compare(arith::CmpIPredicate::sle, columnTotal, emission.getConstant(layout.getStepsOfGroup()));
+  Value held = arith::ExtUIOp::create(builder, location, builder.getI64Type(), areHeld);
   func::CallOp::create(
       builder, location, updates,
       ValueRange{toWord(block.count), toWord(emission.subtract(lastPlace, firstPlace)), toWord(block.depth),
                  emission.getPointer(packedRows, rowsStart), getElement(*columnsInPlace, points.n, firstPlace, block.k),
                  getBytes(columnsInPlace->along), emission.getPointer(accumulators, emission.getConstant(0)),
-                 toWord(getBlock()), getExcess(firstPlace)});
+                 toWord(getBlock()), getExcess(firstPlace), held});
 }
 
 void DotProductEmitter::multiplyInner(const Panel &columns, Value sums) {

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/InPlaceKernels.h"
 
 #include "compiler/codegen/cpu/DotProductKernels.h"
+#include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/TransposeLanes.h"
 #include "compiler/plan/MatrixInPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,7 +46,12 @@ private:
     Value columns, depth, a, b, pitch, c, excess, accumulate;
   };
   void emitUpdate(const Update &update);
+  void emitHeld(const Update &update);
+  SmallVector<Value> addHeld(const Update &update, ValueRange sums, Value word, Value stepsOfLast);
   void emitZeros(const Update &update);
+  SmallVector<SmallVector<Value>> getFactors(const Update &update, Value first, int64_t count);
+  SmallVector<Value> getRowsOfB(const Update &update, Value first, int64_t count);
+  SmallVector<SmallVector<Value>> getWords(ArrayRef<Value> rowsOfB, Value stepsOfLast, Value column, Value left);
   void emitWords(const Update &update, int64_t count, Value first, Value begin, Value end);
   void emitColumns(const Update &update, ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB,
                    Value stepsOfLast, Value column, Value left);
@@ -58,7 +64,6 @@ private:
   void forParts(Value count, llvm::function_ref<void(Value first, int64_t count)> body);
 
   Value flip(Value vector);
-  Value flippedZeros();
   Value addProducts(Value sum, Value lhs, Value rhs) {
     return addDotProducts(builder, location, layout.multiplied, sum, lhs, rhs);
   }
@@ -136,15 +141,9 @@ private:
 
 } // namespace
 
-/// What a row of zeros is packed as.
-Value InPlaceEmitter::flippedZeros() {
-  auto bytes = static_cast<int32_t>(0x01010101u * static_cast<uint8_t>(tile::DotProductLayout::flippedZero));
-  return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(wordType, bytes));
-}
-
 Value InPlaceEmitter::flip(Value vector) {
   Value bits = vector::BitCastOp::create(builder, location, wordType, vector);
-  return layout.flipsRows() ? arith::XOrIOp::create(builder, location, bits, flippedZeros()) : bits;
+  return layout.flipsRows() ? arith::XOrIOp::create(builder, location, bits, getFlippedZeros(builder, location)) : bits;
 }
 
 void InPlaceEmitter::emitUpdates() {
@@ -168,7 +167,8 @@ void InPlaceEmitter::emitUpdates() {
     builder.createBlock(&region);
     // The default, which is the first region, has the most rows.
     update.rows = number ? cases[number - 1] : tile::ReadsInPlace::mostRows;
-    emitUpdate(update);
+    emitIf(
+        isSet(arguments[9]), [&] { emitHeld(update); }, [&] { emitUpdate(update); });
     scf::YieldOp::create(builder, location);
   }
   func::ReturnOp::create(builder, location);
@@ -192,6 +192,63 @@ void InPlaceEmitter::emitUpdate(const Update &update) {
   });
 }
 
+/// The products of a word of all rows, and of flipped zeros, by all columns: sums of a row have a vector for each step
+/// of a word.
+SmallVector<Value> InPlaceEmitter::addHeld(const Update &update, ValueRange sums, Value number, Value stepsOfLast) {
+  SmallVector<SmallVector<Value>> factors = getFactors(update, number, 1);
+  SmallVector<SmallVector<Value>> right =
+      getWords(getRowsOfB(update, number, 1), stepsOfLast, constant(0), update.columns);
+  SmallVector<Value> next;
+  for (ArrayRef<Value> factor : factors)
+    for (ArrayRef<Value> ofPart : right)
+      next.push_back(addProducts(sums[next.size()], factor.front(), ofPart.front()));
+  return next;
+}
+
+/// Of columns that fit a vector of elements. Neighbouring words have sums of their own, which hide the latency of
+/// products; a last word may have fewer steps.
+void InPlaceEmitter::emitHeld(const Update &update) {
+  int64_t all = update.rows + layout.flipsRows(), ofWord = all * stepsOfWord();
+  int64_t sets = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, ofWord));
+  SmallVector<Value> begin(sets * ofWord, zerosOf(sumType));
+  Value wholeWords = divide(update.depth, stepsOfWord()), whole = multiply(divide(wholeWords, sets), sets);
+  auto loop = scf::ForOp::create(builder, location, constant(0), whole, constant(sets), begin);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> next;
+    for (int64_t set = 0; set < sets; ++set)
+      llvm::append_range(next, addHeld(update, loop.getRegionIterArgs().slice(set * ofWord, ofWord),
+                                       add(loop.getInductionVar(), constant(set)), {}));
+    scf::YieldOp::create(builder, location, next);
+  }
+  Value end = divide(add(update.depth, constant(stepsOfWord() - 1)), stepsOfWord());
+  auto rest = scf::ForOp::create(builder, location, whole, end, constant(1), loop.getResults().take_front(ofWord));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(rest.getBody());
+    Value left = subtract(update.depth, multiply(rest.getInductionVar(), stepsOfWord()));
+    scf::YieldOp::create(builder, location, addHeld(update, rest.getRegionIterArgs(), rest.getInductionVar(), left));
+  }
+  SmallVector<Value> sums = llvm::to_vector_of<Value>(rest.getResults());
+  llvm::append_range(sums, loop.getResults().drop_front(ofWord));
+  for (; sets > 1; sets /= 2)
+    for (int64_t number = 0; number < sets / 2 * ofWord; ++number)
+      sums[number] = addSums(sums[number], sums[sets / 2 * ofWord + number]);
+  for (int64_t part = 0; part < stepsOfWord(); ++part) {
+    Value column = constant(part * words), left = subtract(update.columns, column);
+    Value mask = getMask(words, arith::MaxSIOp::create(builder, location, left, constant(0)));
+    for (int64_t row = 0; row < all; ++row) {
+      Value address = getSums(update, column, row), sum = sums[row * stepsOfWord() + part];
+      auto before = scf::IfOp::create(
+          builder, location, isSet(update.accumulate),
+          [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, load(sumType, address, mask)); },
+          [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, zerosOf(sumType)); });
+      store(addSums(before.getResult(0), sum), address, mask);
+    }
+  }
+}
+
 Value InPlaceEmitter::getSums(const Update &update, Value column, int64_t row) {
   if (row == update.rows)
     return advance(update.excess, multiply(column, 4));
@@ -209,8 +266,8 @@ void InPlaceEmitter::emitZeros(const Update &update) {
   });
 }
 
-/// Updates columns from `begin` to `end`; those of several words are whole vectors, and whole words.
-void InPlaceEmitter::emitWords(const Update &update, int64_t count, Value first, Value begin, Value end) {
+/// Words of each row from the first on, and of flipped zeros, in all lanes.
+SmallVector<SmallVector<Value>> InPlaceEmitter::getFactors(const Update &update, Value first, int64_t count) {
   SmallVector<SmallVector<Value>> factors(update.rows);
   Value group = divide(first, words), inGroup = subtract(first, multiply(group, words));
   Value a = advance(update.a, add(multiply(group, layout.groupWords * layout.wordBytes), multiply(inGroup, 4)));
@@ -221,26 +278,37 @@ void InPlaceEmitter::emitWords(const Update &update, int64_t count, Value first,
       factors[row].push_back(vector::BroadcastOp::create(builder, location, wordType, word));
     }
   if (layout.flipsRows())
-    factors.push_back(SmallVector<Value>(count, flippedZeros()));
+    factors.push_back(SmallVector<Value>(count, getFlippedZeros(builder, location)));
+  return factors;
+}
+
+/// The steps of words from the first on.
+SmallVector<Value> InPlaceEmitter::getRowsOfB(const Update &update, Value first, int64_t count) {
   Value step = multiply(first, stepsOfWord());
   SmallVector<Value> rowsOfB;
   for (int64_t number = 0; number < count * stepsOfWord(); ++number) {
     Value at = arith::MulIOp::create(builder, location, toWord(add(step, constant(number))), update.pitch);
     rowsOfB.push_back(advance(update.b, at));
   }
-  Value steps = count == 1 ? subtract(update.depth, step) : Value();
+  return rowsOfB;
+}
+
+/// Updates columns from `begin` to `end`; those of several words are whole vectors, and whole words.
+void InPlaceEmitter::emitWords(const Update &update, int64_t count, Value first, Value begin, Value end) {
+  SmallVector<SmallVector<Value>> factors = getFactors(update, first, count);
+  SmallVector<Value> rowsOfB = getRowsOfB(update, first, count);
+  Value steps = count == 1 ? subtract(update.depth, multiply(first, stepsOfWord())) : Value();
   forRange(begin, end, groupSteps(), [&](Value column) {
     emitColumns(update, factors, rowsOfB, steps, column, count == 1 ? subtract(end, column) : Value());
   });
 }
 
-/// Columns of a vector of elements, of which `left` exist, and of which the last word has some steps; all where these
-/// are null.
-void InPlaceEmitter::emitColumns(const Update &update, ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB,
-                                 Value stepsOfLast, Value column, Value left) {
+/// By part of the columns of a vector of elements, their words. `left` of them exist, and the last word has some steps;
+/// all where these are null.
+SmallVector<SmallVector<Value>> InPlaceEmitter::getWords(ArrayRef<Value> rowsOfB, Value stepsOfLast, Value column,
+                                                         Value left) {
   int64_t lanes = groupSteps(), each = stepsOfWord();
   Value mask = left ? getMask(lanes, left) : Value();
-  // By part of the columns: the words of each.
   SmallVector<SmallVector<Value>> right(each);
   for (size_t number = 0; number < rowsOfB.size(); number += each) {
     SmallVector<Value> rows;
@@ -254,6 +322,12 @@ void InPlaceEmitter::emitColumns(const Update &update, ArrayRef<SmallVector<Valu
     for (auto [part, values] : llvm::enumerate(interleaveLanes(builder, location, rows)))
       right[part].push_back(vector::BitCastOp::create(builder, location, wordType, values));
   }
+  return right;
+}
+
+void InPlaceEmitter::emitColumns(const Update &update, ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB,
+                                 Value stepsOfLast, Value column, Value left) {
+  SmallVector<SmallVector<Value>> right = getWords(rowsOfB, stepsOfLast, column, left);
   for (auto [part, ofPart] : llvm::enumerate(right)) {
     int64_t before = static_cast<int64_t>(part) * words;
     Value at = add(column, constant(before)), some;
@@ -405,7 +479,7 @@ SmallVector<Value> InPlaceEmitter::addGroup(SmallVector<Value> state, ArrayRef<V
                                             int64_t rows, Value mask) {
   SmallVector<Value> left = llvm::map_to_vector(a, [&](Value row) { return flip(load(elementsType, row, mask)); });
   if (!rows)
-    left.push_back(flippedZeros());
+    left.push_back(getFlippedZeros(builder, location));
   for (auto [column, address] : llvm::enumerate(b)) {
     Value right = vector::BitCastOp::create(builder, location, wordType, load(elementsType, address, mask));
     for (size_t row = 0; row < left.size(); ++row) {
@@ -430,6 +504,8 @@ func::FuncOp freestone::codegen::declareInPlace(ModuleOp module, const InPlaceKe
   SmallVector<Type> types = {i64, i64, i64, pointer, pointer, i64, pointer, i64, pointer};
   if (kernel.kind == InPlaceKind::innerProducts)
     types = {i64, i64, i64, pointer, i64, pointer, i64, i64, pointer, i64, pointer};
+  else
+    types.push_back(i64);
   if (kernel.result)
     types.append({pointer, i64});
   auto declaration = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(types, {}));

@@ -13,9 +13,9 @@ namespace freestone::codegen {
 
 enum class InPlaceKind {
   // void freestone_dot_updates_F(i64 rows, i64 columns, i64 depth, const void *A, const void *B, i64 pitch, T *C,
-  //                              i64 accumulate, T *excess)
+  //                              i64 accumulate, T *excess, i64 held)
   // multiplies at most four rows of a packed strip by columns that are neighbours in memory: words are made of steps of
-  // k that are `pitch` bytes apart.
+  // k that are `pitch` bytes apart. If `held`, columns fit a vector of elements, and their sums stay in registers.
   updates,
   // void freestone_inner_products_F(i64 rows, i64 columns, i64 depth, const void *A, i64 rowPitch, const void *B,
   //                                 i64 columnPitch, i64 groupPitch, T *C, i64 accumulate, T *excess)

@@ -87,9 +87,7 @@ Value DotProductPacker::toWords(Value elements) {
   Value words = vector::BitCastOp::create(builder, location, wordType, elements);
   if (!flips)
     return words;
-  auto signs = static_cast<int32_t>(0x01010101u * static_cast<uint8_t>(tile::DotProductLayout::flippedZero));
-  Value spread = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(wordType, signs));
-  return arith::XOrIOp::create(builder, location, words, spread);
+  return arith::XOrIOp::create(builder, location, words, getFlippedZeros(builder, location));
 }
 
 /// Vectors of words, loaded without masks where all elements exist: making a mask takes longer than the load.

@@ -71,20 +71,23 @@ LogicalResult UsedKernels::addDotProducts(tile::ProgramOp program, const tile::C
   tile::ReadsInPlace reads = tile::ReadsInPlace::get(form);
   if (reads.mayUpdate && tree.streamedRows > 0)
     addInPlace(InPlaceKind::updates);
-  if (reads.mayBeInner && (tree.streamedRows > 0 || tree.streamedColumns > 0))
+  if (tile::ReadsInPlace::hasInner(form, tree.streamedRows, tree.streamedColumns))
     addInPlace(InPlaceKind::innerProducts);
-  DotProducts used{{layout.multiplied, layout.summedBy, result}, layout.lastVectors > 0};
-  for (DotProducts &each : dotProducts) {
-    if (each.kernel.factors != used.kernel.factors)
-      continue;
-    if (each.kernel.unit != used.kernel.unit)
-      return program.emitOpError("sums dot products by another unit than a program before it");
-    if (each.kernel.result != result)
-      continue;
-    each.hasNarrow |= used.hasNarrow;
-    return success();
+  auto isOfOther = [&](const DotProducts &each) {
+    return each.kernel.factors == layout.multiplied && each.kernel.unit != layout.summedBy;
+  };
+  if (llvm::any_of(dotProducts, isOfOther))
+    return program.emitOpError("sums dot products by another unit than a program before it");
+  SmallVector<RowsOfDotProducts> rows = {RowsOfDotProducts::packed};
+  if (tile::ReadsInPlace::hasRowsInPlace(form, tree.streamedColumns))
+    rows.push_back(getRowsInPlace(layout));
+  for (RowsOfDotProducts each : rows) {
+    DotProductKernel kernel{layout.multiplied, layout.summedBy, result, each};
+    auto known = llvm::find_if(dotProducts, [&](const DotProducts &other) { return other.kernel == kernel; });
+    if (known == dotProducts.end())
+      known = dotProducts.insert(known, {kernel, /*hasNarrow=*/false});
+    known->hasNarrow |= layout.lastVectors > 0;
   }
-  dotProducts.push_back(used);
   return success();
 }
 
