@@ -19,7 +19,7 @@ public:
 private:
   void prepare() override;
   void begin() override;
-  void beginRun() override { stripRows = emission.getConstant(tile::DotProductLayout::unit); }
+  void beginRun() override;
   mlir::Value getMostTiles() override;
   void end() override { call(TileFunction::leave); }
   void call(TileFunction function);
@@ -49,7 +49,8 @@ private:
   void prepareInPlace();
   /// Whether the sizes of the run let it read operands in place.
   void beginInPlace();
-  mlir::Value areWordsWhole();
+  /// Whether the words of the run's rows may be read where they lie.
+  mlir::Value areWordsInPlace();
   /// Computes a block of k for all columns of the run at once.
   void emitUpdates();
   void multiplyInner(const Panel &columns, mlir::Value sums);
@@ -79,8 +80,9 @@ private:
   mlir::func::FuncOp updates, innerProducts;
   /// Whether products are inner ones, and columns lie along k, so that these are not packed either.
   mlir::Value isInner, lieAlongDepth;
-  /// Whether panels are multiplied by rows in place; null if they never are.
-  mlir::Value keepsRowsInPlace;
+  /// Whether columns are so few that panels are multiplied by rows in place, and whether the run's are; null if they
+  /// never are.
+  mlir::Value areColumnsFew, keepsRowsInPlace;
 };
 
 } // namespace freestone::codegen

@@ -33,9 +33,9 @@ void DotProductEmitter::beginInPlace() {
   if (updates)
     computesRuns = select(lieAlongDepth, none, areFew);
   if (inPlaceKernel)
-    keepsRowsInPlace = conjoin(isAtMost(columnTotal, tiles.streamedColumns), areWordsWhole());
-  if (computesRuns && keepsRowsInPlace)
-    keepsRowsInPlace = select(computesRuns, none, keepsRowsInPlace);
+    areColumnsFew = isAtMost(columnTotal, tiles.streamedColumns);
+  if (computesRuns && areColumnsFew)
+    areColumnsFew = select(computesRuns, none, areColumnsFew);
   if (!innerProducts)
     return;
   Value least =
@@ -47,12 +47,25 @@ void DotProductEmitter::beginInPlace() {
   isInner = arith::OrIOp::create(builder, location, isNarrow, conjoin(areFew, lieAlongDepth));
 }
 
-/// Whether the last word of a row has all of its steps.
-Value DotProductEmitter::areWordsWhole() {
+void DotProductEmitter::beginRun() {
+  stripRows = emission.getConstant(tile::DotProductLayout::unit);
+  if (areColumnsFew)
+    keepsRowsInPlace = conjoin(areColumnsFew, areWordsInPlace());
+}
+
+/// A row's last word has all of its steps, or some of what follows in memory, whose products by integers that are zeros
+/// are zeros: a later row.
+Value DotProductEmitter::areWordsInPlace() {
   Value steps = emission.getConstant(layout.getStepsOfWord());
   Value whole = emission.multiply(emission.divide(depthTotal, steps), steps);
-  return conjoin(compare(arith::CmpIPredicate::eq, whole, depthTotal),
-                 compare(arith::CmpIPredicate::sgt, depthTotal, emission.getConstant(0)));
+  Value areWhole = compare(arith::CmpIPredicate::eq, whole, depthTotal);
+  if (layout.factors.areIntegers) {
+    Value end = emission.add(rows.first, rows.count);
+    Value areApart = compare(arith::CmpIPredicate::sge, emission.getSize(rowsInPlace->across), depthTotal);
+    Value follows = conjoin(areApart, compare(arith::CmpIPredicate::slt, end, rowTotal));
+    areWhole = arith::OrIOp::create(builder, location, areWhole, follows);
+  }
+  return conjoin(areWhole, compare(arith::CmpIPredicate::sgt, depthTotal, emission.getConstant(0)));
 }
 
 Value DotProductEmitter::getMostTiles() {

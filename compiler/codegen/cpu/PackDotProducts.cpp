@@ -29,8 +29,9 @@ public:
 
   /// Whether elements along `across` are contiguous in memory.
   bool runsAcross();
-  /// The words of a group from `step` on, at a position across; out of bounds, at the last one.
-  Value loadSteps(Value place, Value step);
+  /// The words of a group from `step` on, at a position across; out of bounds, at the last one. Those of a mask, if it is
+  /// not null.
+  Value loadSteps(Value place, Value step, Value mask);
   /// The words that begin with `step`, at 32 positions across: two vectors.
   std::pair<Value, Value> loadWords(Value place, Value step);
   /// As loadSteps, for 16 positions.
@@ -39,7 +40,6 @@ public:
 
 private:
   Value load(sym::Expr lane, int64_t lanes, Value place, Value step, Value mask);
-  Value loadSteps(Value place, Value step, bool isWhole);
   std::pair<Value, Value> loadWords(Value place, Value step, bool isWhole);
   Value toWords(Value elements);
   SmallVector<Value> loadWhole(Value isWhole, int64_t count, llvm::function_ref<SmallVector<Value>(bool isWhole)> load);
@@ -103,15 +103,8 @@ SmallVector<Value> DotProductPacker::loadWhole(Value isWhole, int64_t count,
   return llvm::to_vector_of<Value>(branch.getResults());
 }
 
-Value DotProductPacker::loadSteps(Value place, Value step, bool isWhole) {
-  Value mask = isWhole ? Value() : emission.getTailMask(steps, emission.subtract(block.depth, step));
+Value DotProductPacker::loadSteps(Value place, Value step, Value mask) {
   return toWords(load(points.k, steps, emission.minimum(place, lastPlace), step, mask));
-}
-
-Value DotProductPacker::loadSteps(Value place, Value step) {
-  return loadWhole(hasSteps(step, steps), 1,
-                   [&](bool isWhole) { return SmallVector<Value>{loadSteps(place, step, isWhole)}; })
-      .front();
 }
 
 std::pair<Value, Value> DotProductPacker::loadWords(Value place, Value step) {
@@ -143,8 +136,9 @@ std::pair<Value, Value> DotProductPacker::loadWords(Value place, Value step, boo
 SmallVector<Value> DotProductPacker::loadSquare(Value place, Value step) {
   return loadWhole(hasSteps(step, steps), rowWords, [&](bool isWhole) {
     SmallVector<Value> square;
+    Value mask = isWhole ? Value() : emission.getTailMask(steps, emission.subtract(block.depth, step));
     for (int64_t number = 0; number < rowWords; ++number)
-      square.push_back(loadSteps(emission.add(place, emission.getConstant(number)), step, isWhole));
+      square.push_back(loadSteps(emission.add(place, emission.getConstant(number)), step, mask));
     return square;
   });
 }
@@ -215,15 +209,24 @@ static void packStrips(Emission &emission, const tile::DotProductLayout &layout,
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
   Value groupElements = emission.getConstant(layout.getGroupElements());
   Value steps = emission.getConstant(layout.getStepsOfGroup());
-  Value stripElements = emission.multiply(groups, groupElements);
+  Value stripElements = emission.multiply(groups, groupElements), whole = emission.divide(block.depth, steps);
+  // One mask for all rows: making it takes longer than a load.
+  Value stepsOfRest = emission.subtract(block.depth, emission.multiply(whole, steps));
+  Value mask = emission.getTailMask(layout.getStepsOfGroup(), stepsOfRest);
+  Value hasRest = arith::CmpIOp::create(emission.builder, emission.location, arith::CmpIPredicate::slt, whole, groups);
   emission.forRange(zero, block.count, 1, [&](Value number) {
-    Value strip = emission.divide(number, width);
+    Value strip = emission.divide(number, width), row = emission.add(block.first, number);
     Value inStrip = emission.subtract(number, emission.multiply(strip, width));
     Value rowStart = emission.add(emission.multiply(strip, stripElements), emission.multiply(inStrip, steps));
-    emission.forRange(zero, groups, 1, [&](Value group) {
-      Value words = packer.loadSteps(emission.add(block.first, number), emission.multiply(group, steps));
+    auto pack = [&](Value group, Value mask) {
+      Value words = packer.loadSteps(row, emission.multiply(group, steps), mask);
       packer.store(words, emission.add(emission.add(start, rowStart), emission.multiply(group, groupElements)));
-    });
+    };
+    emission.forRange(zero, whole, 1, [&](Value group) { pack(group, Value()); });
+    auto rest = scf::IfOp::create(emission.builder, emission.location, hasRest, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(emission.builder);
+    emission.builder.setInsertionPointToStart(rest.thenBlock());
+    pack(whole, mask);
   });
 }
 
