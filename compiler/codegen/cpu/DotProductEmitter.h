@@ -51,6 +51,8 @@ private:
   void beginInPlace();
   /// Whether the words of the run's rows may be read where they lie.
   mlir::Value areWordsInPlace();
+  /// The bits of the last word of so many groups of a block that are steps.
+  mlir::Value getMaskOfLast(const PackedBlock &block, mlir::Value group, mlir::Value groups);
   /// Computes a block of k for all columns of the run at once.
   void emitUpdates();
   void multiplyInner(const Panel &columns, mlir::Value sums);

@@ -70,12 +70,12 @@ private:
   struct Operands {
     mlir::Value words, a, b;
   };
-  llvm::SmallVector<mlir::Value> addWords(mlir::ValueRange sums, int64_t vectors, mlir::Value right,
+  llvm::SmallVector<mlir::Value> addWords(mlir::ValueRange sums, int64_t vectors, mlir::Value right, mlir::Value mask,
                                           llvm::function_ref<mlir::Value(int64_t row)> getWord);
   llvm::SmallVector<mlir::Value> addPacked(mlir::ValueRange sums, int64_t vectors, const Operands &operands,
                                            mlir::Value ahead);
   llvm::SmallVector<mlir::Value> addInPlace(mlir::ValueRange sums, int64_t vectors, const Operands &operands,
-                                            mlir::Value pitch, mlir::Value hasLast);
+                                            mlir::Value pitch, mlir::Value hasLast, mlir::Value mask);
   /// The rows of the result that a block writes: their columns, and whether there is the last one; null if there always
   /// is.
   struct Results {

@@ -29,7 +29,9 @@ static FunctionType getKernelType(Builder &builder, const DotProductKernel &kern
   SmallVector<Type> types = {i64, i64, pointer, i64, pointer, pointer, i64};
   if (kernel.unit == tile::DotProductUnit::tiles)
     types.append({pointer, i64, pointer, pointer, pointer});
-  else if (kernel.result)
+  if (kernel.rows != RowsOfDotProducts::packed)
+    types.push_back(i64);
+  if (kernel.result)
     types.append({pointer, i64, i64, pointer});
   return builder.getFunctionType(types, {});
 }
@@ -182,7 +184,7 @@ void DotProductKernelEmitter::bringResults(int64_t rows, int64_t vectors, const 
 }
 
 /// A step of the kernel: the words of all rows by those of the columns, of which the rows' are given.
-SmallVector<Value> DotProductKernelEmitter::addWords(ValueRange sums, int64_t vectors, Value right,
+SmallVector<Value> DotProductKernelEmitter::addWords(ValueRange sums, int64_t vectors, Value right, Value mask,
                                                      llvm::function_ref<Value(int64_t row)> getWord) {
   auto wordType = VectorType::get({16}, builder.getI32Type());
   SmallVector<Value> next, columns;
@@ -191,6 +193,8 @@ SmallVector<Value> DotProductKernelEmitter::addWords(ValueRange sums, int64_t ve
         LLVM::LoadOp::create(builder, location, wordType, advance(right, vector * static_cast<int32_t>(tileRow)), 64));
   for (int64_t row = 0, rows = static_cast<int64_t>(sums.size()) / vectors; row < rows; ++row) {
     Value word = LLVM::LoadOp::create(builder, location, builder.getI32Type(), getWord(row), 4);
+    if (mask)
+      word = arith::AndIOp::create(builder, location, word, mask);
     Value spread = vector::BroadcastOp::create(builder, location, wordType, word);
     if (kernel.rows == RowsOfDotProducts::flipped)
       spread = arith::XOrIOp::create(builder, location, spread, getFlippedZeros(builder, location));
@@ -226,7 +230,7 @@ SmallVector<Value> DotProductKernelEmitter::addPacked(ValueRange sums, int64_t v
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange values = loop.getRegionIterArgs();
     Value left = values[count], right = values[count + 1];
-    SmallVector<Value> next = addWords(values.take_front(count), vectors, right,
+    SmallVector<Value> next = addWords(values.take_front(count), vectors, right, /*mask=*/{},
                                        [&](int64_t row) { return advance(left, static_cast<int32_t>(row * tileRow)); });
     next.append({advance(left, 4), advance(right, static_cast<int32_t>(panelRow))});
     scf::YieldOp::create(builder, location, next);
@@ -239,9 +243,9 @@ SmallVector<Value> DotProductKernelEmitter::addPacked(ValueRange sums, int64_t v
 }
 
 /// Adds the products of rows in place, which are reached from every third one. A last row that there is not is the one
-/// before it.
+/// before it; of the last words, those bits of `mask` alone, if it is not null.
 SmallVector<Value> DotProductKernelEmitter::addInPlace(ValueRange sums, int64_t vectors, const Operands &operands,
-                                                       Value pitch, Value hasLast) {
+                                                       Value pitch, Value hasLast, Value mask) {
   constexpr int64_t rowsOfBase = 3;
   size_t count = sums.size();
   int64_t rows = static_cast<int64_t>(count) / vectors;
@@ -255,27 +259,40 @@ SmallVector<Value> DotProductKernelEmitter::addInPlace(ValueRange sums, int64_t 
   if (hasLast)
     state.push_back(arith::SelectOp::create(builder, location, hasLast, getRow(operands.a, rows - 1),
                                             getRow(operands.a, rows - 2)));
-  auto loop = scf::ForOp::create(builder, location, constant(0), operands.words, constant(1), state);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  ValueRange values = loop.getRegionIterArgs(), bases = values.drop_front(count + 1);
-  SmallVector<Value> next = addWords(values.take_front(count), vectors, values[count], [&](int64_t row) -> Value {
-    return hasLast && row == rows - 1 ? bases.back() : getRow(bases[row / rowsOfBase], row % rowsOfBase);
-  });
-  next.push_back(advance(values[count], static_cast<int32_t>(panelRow)));
-  for (Value base : bases)
-    next.push_back(advance(base, 4));
-  scf::YieldOp::create(builder, location, next);
-  return llvm::to_vector_of<Value>(loop.getResults().take_front(count));
+  auto addStep = [&](ValueRange values, Value mask) {
+    ValueRange bases = values.drop_front(count + 1);
+    return addWords(values.take_front(count), vectors, values[count], mask, [&](int64_t row) -> Value {
+      return hasLast && row == rows - 1 ? bases.back() : getRow(bases[row / rowsOfBase], row % rowsOfBase);
+    });
+  };
+  Value words = operands.words;
+  if (mask)
+    words = arith::SubIOp::create(builder, location, words, constant(1));
+  auto loop = scf::ForOp::create(builder, location, constant(0), words, constant(1), state);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ValueRange values = loop.getRegionIterArgs();
+    SmallVector<Value> next = addStep(values, {});
+    next.push_back(advance(values[count], static_cast<int32_t>(panelRow)));
+    for (Value base : values.drop_front(count + 1))
+      next.push_back(advance(base, 4));
+    scf::YieldOp::create(builder, location, next);
+  }
+  if (!mask)
+    return llvm::to_vector_of<Value>(loop.getResults().take_front(count));
+  return addStep(loop.getResults(), mask);
 }
 
 /// Emits a function that accumulates a block of rows, of one or two vectors each:
-///   void block(i64 words, ptr A, ptr B, ptr C, i64 accumulate, ptr ahead or i64 pitch, i64 rows
+///   void block(i64 words, ptr A, ptr B, ptr C, i64 accumulate, ptr ahead or i64 pitch, i64 rows[, i64 mask]
 ///              [, ptr result, i64 resultPitch, i64 columns, ptr excess])
 /// `rows` may be one less than those of the block: that one's sums are not written to the result.
 func::FuncOp DotProductKernelEmitter::emitBlock(int64_t rows, int64_t vectors) {
   bool arePacked = kernel.rows == RowsOfDotProducts::packed;
   SmallVector<Type> types = {i64, pointer, pointer, pointer, i64, arePacked ? pointer : i64, i64};
+  if (!arePacked)
+    types.push_back(i64);
   if (kernel.result)
     types.append({pointer, i64, i64, pointer});
   FunctionType type = builder.getFunctionType(types, {});
@@ -306,12 +323,16 @@ func::FuncOp DotProductKernelEmitter::emitBlock(int64_t rows, int64_t vectors) {
   Results results;
   Value writes;
   if (kernel.result) {
-    results = {arguments[7], arguments[8], arguments[9], arguments[10], hasLast};
+    ValueRange ofResult = arguments.take_back(4);
+    results = {ofResult[0], ofResult[1], ofResult[2], ofResult[3], hasLast};
     writes = isSet(LLVM::PtrToIntOp::create(builder, location, i64, results.first));
     emitIf(writes, [&] { bringResults(rows, vectors, results); });
   }
+  Value mask;
+  if (!arePacked && !kernel.factors.areIntegers)
+    mask = arith::TruncIOp::create(builder, location, builder.getI32Type(), arguments[7]);
   SmallVector<Value> sums = arePacked ? addPacked(before.getResults(), vectors, operands, arguments[5])
-                                      : addInPlace(before.getResults(), vectors, operands, arguments[5], hasLast);
+                                      : addInPlace(before.getResults(), vectors, operands, arguments[5], hasLast, mask);
   auto storeSums = [&] {
     for (auto [address, sum] : llvm::zip(addresses, sums))
       LLVM::StoreOp::create(builder, location, sum, address, 64);
@@ -369,13 +390,15 @@ void DotProductKernelEmitter::emitVectorKernel(bool isNarrow) {
                                        arguments[4],   advance(c, static_cast<int32_t>(first * panelRow)),
                                        arguments[6],   arePacked ? getRow(next) : pitch,
                                        toWord(inBlock)};
+        if (!arePacked)
+          operands.push_back(arguments[7]);
         if (kernel.result) {
+          ValueRange ofResult = arguments.take_back(4);
           Value row = toWord(arith::AddIOp::create(builder, location, before, constant(first)));
-          Value isNull = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq,
-                                               LLVM::PtrToIntOp::create(builder, location, i64, arguments[7]), word(0));
-          Value at = advance(arguments[7], arith::MulIOp::create(builder, location, row, arguments[8]).getResult());
-          operands.append({arith::SelectOp::create(builder, location, isNull, arguments[7], at), arguments[8],
-                           arguments[9], arguments[10]});
+          Value at = advance(ofResult[0], arith::MulIOp::create(builder, location, row, ofResult[1]).getResult());
+          Value writes = isSet(LLVM::PtrToIntOp::create(builder, location, i64, ofResult[0]));
+          operands.append({arith::SelectOp::create(builder, location, writes, at, ofResult[0]), ofResult[1],
+                           ofResult[2], ofResult[3]});
         }
         callBlock(blocks, inBlock, most, operands);
       });

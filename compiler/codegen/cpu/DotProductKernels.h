@@ -28,8 +28,9 @@ namespace freestone::codegen {
 // writes `columns` elements of rows `pitch` bytes apart, and nothing to C, where `result` is not null: sums less those
 // of each column at `excess`, which may be null.
 // Behind these names:
-//   …_in_place(i64 rows, i64 words, const void *A, i64 pitch, …)
-// reads rows of A that are `pitch` bytes apart, whose words follow each other;
+//   …_in_place(i64 rows, i64 words, const void *A, i64 pitch, const void *B, T *C, i64 accumulate, i64 mask, …)
+// reads rows of A that are `pitch` bytes apart, whose words follow each other, of the last of them those bits of `mask`
+// alone if they are bf16;
 //   …_flipped(…)
 // the same, and flips the sign bits of their bytes;
 //   …_narrow(…)

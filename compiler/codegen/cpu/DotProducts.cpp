@@ -167,13 +167,13 @@ void DotProductEmitter::multiplyPacked(const Panel &columns, Value sums) {
     if (!keepsRowsInPlace)
       return call(kernel, narrowKernel);
     auto callInPlace = [&] {
-      constexpr unsigned rowsOperand = 2, bytesOperand = 3;
+      constexpr unsigned rowsOperand = 2, bytesOperand = 3, maskOperand = 7;
       Value step = emission.add(columns.k, emission.multiply(group, emission.getConstant(layout.getStepsOfGroup())));
-      llvm::SaveAndRestore packed(operands[rowsOperand]);
-      llvm::SaveAndRestore stripPitch(operands[bytesOperand]);
+      llvm::SaveAndRestore packed(operands);
       operands[rowsOperand] =
           getElement(*rowsInPlace, points.m, emission.add(rows.first, columns.piece.firstRow), step);
       operands[bytesOperand] = getBytes(rowsInPlace->across);
+      operands.insert(operands.begin() + maskOperand, getMaskOfLast(columns, group, count));
       call(inPlaceKernel, narrowInPlaceKernel);
     };
     emitIf(keepsRowsInPlace, callInPlace, [&] { call(kernel, narrowKernel); });

@@ -53,19 +53,28 @@ void DotProductEmitter::beginRun() {
     keepsRowsInPlace = conjoin(areColumnsFew, areWordsInPlace());
 }
 
-/// A row's last word has all of its steps, or some of what follows in memory, whose products by integers that are zeros
-/// are zeros: a later row.
+/// A row's last word has all of its steps, or some of what follows in memory, which is a later row's. Its products by
+/// integers that are zeros are zeros.
 Value DotProductEmitter::areWordsInPlace() {
   Value steps = emission.getConstant(layout.getStepsOfWord());
   Value whole = emission.multiply(emission.divide(depthTotal, steps), steps);
   Value areWhole = compare(arith::CmpIPredicate::eq, whole, depthTotal);
-  if (layout.factors.areIntegers) {
-    Value end = emission.add(rows.first, rows.count);
-    Value areApart = compare(arith::CmpIPredicate::sge, emission.getSize(rowsInPlace->across), depthTotal);
-    Value follows = conjoin(areApart, compare(arith::CmpIPredicate::slt, end, rowTotal));
-    areWhole = arith::OrIOp::create(builder, location, areWhole, follows);
-  }
-  return conjoin(areWhole, compare(arith::CmpIPredicate::sgt, depthTotal, emission.getConstant(0)));
+  Value end = emission.add(rows.first, rows.count);
+  Value areApart = compare(arith::CmpIPredicate::sge, emission.getSize(rowsInPlace->across), depthTotal);
+  Value follows = conjoin(areApart, compare(arith::CmpIPredicate::slt, end, rowTotal));
+  return conjoin(arith::OrIOp::create(builder, location, areWhole, follows),
+                 compare(arith::CmpIPredicate::sgt, depthTotal, emission.getConstant(0)));
+}
+
+Value DotProductEmitter::getMaskOfLast(const PackedBlock &block, Value group, Value groups) {
+  int64_t steps = layout.getStepsOfWord(), bits = 8 * tile::DotProductLayout::wordBytes;
+  Value end = emission.multiply(emission.add(group, groups), emission.getConstant(layout.getStepsOfGroup()));
+  Value used = emission.minimum(end, block.depth), ofWord = emission.getConstant(steps);
+  Value missing = emission.subtract(emission.multiply(emission.ceilDivide(used, ofWord), ofWord), used);
+  Value all =
+      arith::ConstantIntOp::create(builder, location, builder.getI64Type(), llvm::maskTrailingOnes<uint64_t>(bits));
+  return arith::ShRUIOp::create(builder, location, all,
+                                toWord(emission.multiply(missing, emission.getConstant(bits / steps))));
 }
 
 Value DotProductEmitter::getMostTiles() {
