@@ -118,9 +118,7 @@ int64_t ReadsInPlace::getMostRows(ContractionForm &form) {
 
 int64_t ReadsInPlace::getMostColumns(ContractionForm &form) {
   constexpr int64_t ofPanels = mostPanels * DotProductLayout::unit;
-  ReadsInPlace reads = get(form);
-  int64_t most = reads.mayKeepRows ? ofPanels : reads.mayBeInner ? mostColumns : 0;
-  return getLeast(form, form.n) <= most ? most : 0;
+  return get(form).mayKeepRows && getLeast(form, form.n) <= ofPanels ? ofPanels : 0;
 }
 
 bool ReadsInPlace::hasInner(ContractionForm &form, int64_t rows, int64_t columns) {

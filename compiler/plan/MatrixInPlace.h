@@ -47,7 +47,7 @@ struct RowsInPlace {
   static int64_t getMostColumns(ContractionForm &form, MicroKernelAttr kernel);
 };
 
-/// How dot products on vectors read operands that few rows or columns would pack to use them once, or twice.
+/// How dot products on vectors read operands that few rows or columns would pack to use them a few times.
 struct ReadsInPlace {
   /// The most rows whose sums are updates: some steps of all columns, whose words are made in registers, are added to
   /// all of them. Their factors stay in registers.
