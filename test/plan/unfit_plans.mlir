@@ -94,6 +94,27 @@ tile.program @pairs symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 
 // -----
 
+!v = !graph.tensor<[s0, s0], i32>
+#plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
+      #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 32>, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
+      #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2, direct = true>]>]>]>]>]>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+
+// expected-error @+1 {{can't be computed by its tree of tiles: dot products alone are told to write their results}}
+tile.program @direct symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
+  %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
+       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %x : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0 : i32] {
+  ^bb0(%a: i32, %b: i32, %sum: i32):
+    %p = arith.muli %a, %b : i32
+    %s = arith.addi %sum, %p : i32
+    tile.yield %s : i32
+  } : (!v, !v) -> !v
+  tile.return %y : !v
+}
+
+// -----
+
 !v = !graph.tensor<[s0, s0], f32>
 #plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
       #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 32>, body = [

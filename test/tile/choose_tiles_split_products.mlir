@@ -5,6 +5,9 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v3 | FileCheck %s --check-prefix=NONE
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 --codegen-emit-programs | FileCheck %s --check-prefix=EMITTED
 // RUN: freestone-opt %s --tile-choose-tiles='target={{"triple":"x86_64-unknown-linux-gnu","cpu":"x86-64-v4","features":"","memory_levels":[{"bytes":49152},{"bytes":2097152}],"vector_bytes":64,"vector_registers":32,"pair_unit":"tiles"}}' | FileCheck %s --check-prefix=LARGE
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+amx-bf16 variants=false" | sed -e 's/, whole = true//' | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=WHOLE
+
+// WHOLE: can't be computed by its tree of tiles: columns that are split are kept whole
 
 // CHECK: split_products = 4 : i64
 // NONE-NOT: split_products

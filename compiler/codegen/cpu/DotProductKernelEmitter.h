@@ -58,7 +58,9 @@ private:
   void call(llvm::StringRef intrinsic, llvm::ArrayRef<int64_t> tiles, mlir::ValueRange rest = {});
   void forStrips(mlir::ValueRange arguments, mlir::Value stripBytes,
                  llvm::function_ref<void(mlir::Value strip, mlir::Value a, mlir::Value c)> body);
-  void emitIf(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = {});
+  void emitIf(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = {}) {
+    codegen::emitIf(builder, location, condition, then, otherwise);
+  }
   mlir::Value isSet(mlir::Value word) {
     return mlir::arith::CmpIOp::create(builder, location, mlir::arith::CmpIPredicate::ne, word,
                                        mlir::arith::ConstantIntOp::create(builder, location, i64, 0));

@@ -69,6 +69,18 @@ Value freestone::codegen::addDotProducts(OpBuilder &builder, Location location, 
       .getResult(0);
 }
 
+void freestone::codegen::emitIf(OpBuilder &builder, Location location, Value condition, llvm::function_ref<void()> then,
+                                llvm::function_ref<void()> otherwise) {
+  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  then();
+  if (!otherwise)
+    return;
+  builder.setInsertionPointToStart(branch.elseBlock());
+  otherwise();
+}
+
 Value freestone::codegen::getFlippedZeros(OpBuilder &builder, Location location) {
   auto bytes = static_cast<int32_t>(0x01010101u * static_cast<uint8_t>(tile::DotProductLayout::flippedZero));
   auto type = VectorType::get({tile::DotProductLayout::rowWords}, builder.getI32Type());
@@ -118,18 +130,6 @@ void DotProductKernelEmitter::forStrips(ValueRange arguments, Value stripBytes,
   Value a = loop.getRegionIterArg(0), c = loop.getRegionIterArg(1);
   body(loop.getInductionVar(), a, c);
   scf::YieldOp::create(builder, location, ValueRange{advance(a, stripBytes), advance(c, stripRows * panelRow)});
-}
-
-void DotProductKernelEmitter::emitIf(Value condition, llvm::function_ref<void()> then,
-                                     llvm::function_ref<void()> otherwise) {
-  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/bool(otherwise));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  then();
-  if (!otherwise)
-    return;
-  builder.setInsertionPointToStart(branch.elseBlock());
-  otherwise();
 }
 
 /// Calls the lowest block with so many rows, of which there are 1 to `most`.

@@ -62,6 +62,10 @@ mlir::func::FuncOp declareDotProducts(mlir::ModuleOp module, const DotProductKer
 /// Appends to `module` a nested module with its definition, and with that of narrow panels.
 void emitDotProductKernel(mlir::ModuleOp module, const DotProductKernel &kernel, bool hasNarrow);
 
+/// `then` if a condition holds, `otherwise` if it does not, unless there is none.
+void emitIf(mlir::OpBuilder &builder, mlir::Location location, mlir::Value condition, llvm::function_ref<void()> then,
+            llvm::function_ref<void()> otherwise = {});
+
 /// 16 words of what flipped rows have for zeros.
 mlir::Value getFlippedZeros(mlir::OpBuilder &builder, mlir::Location location);
 

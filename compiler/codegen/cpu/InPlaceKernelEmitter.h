@@ -126,14 +126,7 @@ private:
     body(loop.getInductionVar());
   }
   void emitIf(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = {}) {
-    auto branch = mlir::scf::IfOp::create(builder, location, condition, /*withElseRegion=*/bool(otherwise));
-    mlir::OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    then();
-    if (!otherwise)
-      return;
-    builder.setInsertionPointToStart(branch.elseBlock());
-    otherwise();
+    codegen::emitIf(builder, location, condition, then, otherwise);
   }
   mlir::Value word(int64_t value) { return mlir::arith::ConstantIntOp::create(builder, location, i64, value); }
   mlir::Value selectIfSet(mlir::Value address, mlir::Value then, mlir::Value otherwise) {
