@@ -6,13 +6,13 @@ FOLDER has what export.py writes, STORE keeps what is compiled.
   agreement FORM TARGET                 the largest error at six sizes beside ONNX Runtime, of the output's largest magnitude
   inference TARGET THREADS              milliseconds of a run at the first sizes, in turns with the peers, and the limit
   memory ENGINE                         MiB that the process had at most, after three such runs
-  step-compile TARGET PRECISION [WORD]  seconds to compile a step with AdamW, with nothing kept from before; WORD: what
-                                        --recompute is given
+  step-compile TARGET PRECISION [WORD]  seconds to compile a step with AdamW, with nothing kept from before; WORD: its
+                                        options, of steps.SPARING
   torch-compile PRECISION THREADS       those of torch.compile to its first step
   training TARGET PRECISION THREADS     milliseconds of a step at the second sizes, in turns with PyTorch, and the limit
   losses                                of 30 steps beside PyTorch's: the largest relative difference
   training-memory ENGINE                MiB that the process had at most, after three steps; "recomputing" is ours with
-                                        --recompute blocks
+                                        --recompute blocks, "early" with --update early, "least" with both
 """
 
 import json

@@ -43,8 +43,8 @@ class Place:
     def artifact(self, form, target):
         return self.store / f"{self.name}.{form}.{target}.stone"
 
-    def kept_steps(self, target, precision, recompute="auto"):
-        return self.store / ".".join([self.name, "steps", target, precision, *([recompute] if recompute != "auto" else [])])
+    def kept_steps(self, target, precision, *words):
+        return self.store / ".".join([self.name, "steps", target, precision, *words])
 
     def rates(self):
         """The folder with the rates of this machine, which are measured once for all that is compiled here."""

@@ -9,6 +9,9 @@ import figures
 STEPS, RATE = 30, 1e-4
 # Seconds of steps that one figure is the mean of.
 SHORTEST = 0.4
+# Options of steps that take less memory, by the word of a cell.
+SPARING = {"recomputing": {"recompute": "blocks"}, "early": {"update": "early"},
+           "least": {"recompute": "blocks", "update": "early"}}
 
 
 def autocast(precision):
@@ -36,33 +39,34 @@ def prepare_torch_step(name, precision="fp32", compiled=False):
     return step
 
 
-def make_trainer(place, target, precision, threads, recompute="auto"):
-    """A trainer by what is kept of its step, or compiled and kept."""
+def make_trainer(place, target, precision, threads, *words):
+    """A trainer by what is kept of its step, or compiled and kept; at most one word, of SPARING."""
     import freestone
 
-    os.environ["FREESTONE_CACHE_DIR"] = str(place.kept_steps(target, precision, recompute))
+    os.environ["FREESTONE_CACHE_DIR"] = str(place.kept_steps(target, precision, *words))
     batch = place.arrays("batch")
     are_classes = batch["expected"].dtype.kind == "i"
+    options = {name: value for word in words for name, value in SPARING[word].items()}
     loss = {"loss": "softmax-cross-entropy", "class_axis": int(batch["axis"])} if are_classes else {"loss": "mse"}
     return freestone.Trainer(place.model("training"), labels="expected", optimizer="adamw", lr=RATE, weight_decay=0.01,
-                             target=target, precision=precision, threads=threads, recompute=recompute, **loss)
+                             target=target, precision=precision, threads=threads, **options, **loss)
 
 
-def compile_step(place, target, precision, recompute="auto"):
+def compile_step(place, target, precision, *words):
     """Compiling alone: the trainer is made again, with what the first one has kept."""
-    kept = place.kept_steps(target, precision, recompute)
+    kept = place.kept_steps(target, precision, *words)
     shutil.rmtree(kept, ignore_errors=True)
     shutil.copytree(place.rates(), kept / "machine")
     begin = time.perf_counter()
-    make_trainer(place, target, precision, 0, recompute)
+    make_trainer(place, target, precision, 0, *words)
     cold = time.perf_counter()
-    make_trainer(place, target, precision, 0, recompute)
+    make_trainer(place, target, precision, 0, *words)
     return {"compile_s": cold - begin, "kept_s": time.perf_counter() - cold}
 
 
-def prepare_step(place, target="host", precision="fp32", threads=1, recompute="auto"):
-    place.compiled(place.kept_steps(target, precision, recompute), "step-compile", target, precision, recompute)
-    trainer = make_trainer(place, target, precision, threads, recompute)
+def prepare_step(place, target="host", precision="fp32", threads=1, *words):
+    place.compiled(place.kept_steps(target, precision, *words), "step-compile", target, precision, *words)
+    trainer = make_trainer(place, target, precision, threads, *words)
     return lambda given, labels: trainer.step({**given, "expected": labels}).loss
 
 
@@ -112,7 +116,7 @@ def training_memory(place, engine):
     arrays = place.arrays("batch")
     labels, _ = arrays.pop("expected"), arrays.pop("axis")
     if engine != "torch":
-        step = prepare_step(place, recompute="blocks" if engine == "recomputing" else "auto")
+        step = prepare_step(place, "host", "fp32", 1, *(word for word in SPARING if word == engine))
     else:
         import torch
 

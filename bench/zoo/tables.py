@@ -109,13 +109,17 @@ def print_training(results, names, target, precision, threads):
 
 
 def print_parity(results, names):
-    table = Table("Training", ["losses of 30 steps", "MiB", "PyTorch", "ratio", "--recompute blocks: MiB", "ratio"])
+    sparing = {"recomputing": "--recompute blocks", "early": "--update early", "least": "both"}
+    table = Table("Training", ["losses of 30 steps", "MiB", "PyTorch", "ratio",
+                               *(cell for title in sparing.values() for cell in (f"{title}: MiB", "ratio"))])
     for name in names:
         cells = [text(results.get("losses", name).get("difference"), "{:.0e}")]
         cells += memory_cells(table, results, name, "training-memory", ("torch",))
-        theirs, recomputing = (results.get("training-memory", name, engine).get("mib") for engine in ("torch", "recomputing"))
-        known = theirs and recomputing
-        table.add(name, [*cells, text(recomputing, "{:.0f}"), table.ratio("memory, recomputing", known and recomputing / theirs)])
+        theirs = results.get("training-memory", name, "torch").get("mib")
+        for engine, title in sparing.items():
+            ours = results.get("training-memory", name, engine).get("mib")
+            cells += [text(ours, "{:.0f}"), table.ratio(f"memory, {title}", theirs and ours and ours / theirs)]
+        table.add(name, cells)
     table.print()
 
 

@@ -50,7 +50,7 @@ def cells(name, what, options):
                           if name in COMPILED_BY_TORCH and "host" in options.targets],
         "training": [(*step, count) for step in steps for count in options.threads],
         "losses": [()],
-        "training-memory": [("freestone",), ("recomputing",), ("torch",)],
+        "training-memory": [("freestone",), ("recomputing",), ("early",), ("least",), ("torch",)],
     }
     return [[what, name, *map(str, row)] for row in rows[what]]
 

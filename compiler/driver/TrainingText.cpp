@@ -205,6 +205,14 @@ void readPrecision(Members &members, step::StepChoice &step, StringRef optimizer
         ("are those of adam, adamw, lamb and lion; " + grad::getName(optimizer.builtIn.kind) + " has none").str());
 }
 
+void readUpdate(Members &members, step::StepChoice &step) {
+  std::string update = "together";
+  members.read("update", update);
+  step.updatesEarly = update == "early";
+  if (!step.updatesEarly && update != "together")
+    members.complain("update", "is '" + update + "', which is neither together nor early");
+}
+
 } // namespace
 
 Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext *context) {
@@ -232,6 +240,7 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
       options.patterns.groups.push_back(group.pattern);
     members.read("scale_loss", options.step.scaleLoss);
     members.read("accumulate", options.step.accumulate);
+    readUpdate(members, options.step);
     members.enter("pipeline", [&](Members &inner) {
       PipelineOptions &pipeline = options.pipeline.emplace();
       inner.read("stages", pipeline.stages);
@@ -240,6 +249,8 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
       inner.read("recompute", pipeline.recompute);
       options.step.apart = true;
     });
+    if (options.step.updatesEarly && (options.step.apart || options.step.accumulate || options.step.scaleLoss))
+      members.complain("update", "is 'early', which no step has that scales the loss, accumulates or is a stage");
     members.read("freeze_norm", options.freezeNorm);
     members.read("no_dropout", options.noDropout);
     members.read("max_trip", options.maxTrip);
@@ -300,6 +311,7 @@ json::Object driver::describeTraining(const ImportedTraining &training, const Tr
                       {"precision", describeType(options.step.precision)},
                       {"narrow_products", training.ports.narrowProducts},
                       {"moments", describeType(options.step.optimizer.moments)},
+                      {"update", options.step.updatesEarly ? "early" : "together"},
                       {"folded_norms", training.model.report.foldedNorms},
                       {"hyperparameters", std::move(hyperparameters)},
                       {"parameters", std::move(parameters)},

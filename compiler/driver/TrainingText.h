@@ -18,6 +18,7 @@ namespace freestone::driver {
 ///                "groups": [{"pattern": "head.*", "numbers": {"learning_rate": 0.01, …}}]},
 ///  "train": ["pattern"], "freeze": […], "no_decay": […], "tie": […], "untie": […],
 ///  "precision": "fp32", "moments": "fp32",                    or "bf16"; precision also "fp16"
+///  "update": "together",                                      or "early"
 ///  "scale_loss": false, "accumulate": false, "freeze_norm": false, "no_dropout": false,
 ///  "max_trip": 0,
 ///  "recompute": "none", "batch_hint": 64, "length_hint": 128}          "auto", "blocks", "auto:BYTES"; how large batches
@@ -34,7 +35,7 @@ llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRCon
 /// ```
 /// {"labels": "y", "takes_seed": true, "classes": 10, "ignore_index": -100, "optimizer": "adamw", "hyperparameters":
 /// {"learning_rate": 0.001, …},
-///  "precision": "bf16", "narrow_products": 14, "folded_norms": 0, "moments": "fp32",
+///  "precision": "bf16", "narrow_products": 14, "folded_norms": 0, "moments": "fp32", "update": "together",
 ///  "parameters": [{"name": "fc1.weight", "shape": [10, 4], "trained": true, "could_be_trained": false, "decays": true,
 ///                  "group": "", "reason": "…"}, …],
 ///  "ties": {"wte.weight": "…"},                               why several nodes take one initializer

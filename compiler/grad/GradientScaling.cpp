@@ -18,30 +18,47 @@ Value buildAnyNonFinite(OpBuilder &opBuilder, Location location, ArrayRef<Value>
   return any.value();
 }
 
+/// Sums of a gradient's squares, by rows.
+static Tensor sumSquaresOfRows(Tensor g) {
+  if (g.rank() < 2)
+    g = reshape(g, {g.builder().size(1), g.rank() == 1 ? g.dim(0) : g.builder().size(1)});
+  SmallVector<int64_t> inRows = llvm::to_vector(llvm::seq<int64_t>(1, g.rank()));
+  return reduce(ReduceKind::add, square(widen(g)), inRows);
+}
+
+Value buildSumOfSquares(OpBuilder &opBuilder, Location location, Value gradient) {
+  GraphBuilder builder(location, opBuilder);
+  return sum(sumSquaresOfRows(Tensor(builder, gradient))).value();
+}
+
+Value buildNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> squares) {
+  GraphBuilder builder(location, opBuilder);
+  bool isDouble = llvm::any_of(squares, [](Value square) { return graph::getElementType(square).isF64(); });
+  Type type = isDouble ? builder.getF64Type() : builder.getF32Type();
+  Tensor total;
+  for (Value square : squares) {
+    Tensor next = cast(Tensor(builder, square), type);
+    total = total ? total + next : next;
+  }
+  return total ? sqrt(total).value() : builder.scalar(0, type).value();
+}
+
 Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> gradients,
                       SmallVectorImpl<Value> *squaresOfEach, bool keepApart) {
   GraphBuilder builder(location, opBuilder);
   bool isDouble = llvm::any_of(gradients, [](Value gradient) { return graph::getElementType(gradient).isF64(); });
   Type type = isDouble ? builder.getF64Type() : builder.getF32Type();
   // Sums by rows first, for all gradients independently.
-  SmallVector<Tensor> rows;
-  for (Value gradient : gradients) {
-    Tensor g(builder, gradient);
-    if (g.rank() < 2)
-      g = reshape(g, {g.builder().size(1), g.rank() == 1 ? g.dim(0) : g.builder().size(1)});
-    SmallVector<int64_t> inRows = llvm::to_vector(llvm::seq<int64_t>(1, g.rank()));
-    rows.push_back(reduce(ReduceKind::add, square(widen(g)), inRows));
-  }
-  Tensor total;
+  SmallVector<Tensor> rows =
+      llvm::map_to_vector(gradients, [&](Value gradient) { return sumSquaresOfRows(Tensor(builder, gradient)); });
+  SmallVector<Value> squares;
   for (Tensor sums : rows) {
-    Tensor squares = cast(sum(sums), type);
-    if (keepApart)
-      squares = Tensor(builder, graph::BarrierOp::create(builder, location, squares.value()));
-    total = total ? total + squares : squares;
-    if (squaresOfEach)
-      squaresOfEach->push_back(squares.value());
+    Value square = cast(sum(sums), type).value();
+    squares.push_back(keepApart ? graph::BarrierOp::create(builder, location, square).getResult() : square);
   }
-  return total ? sqrt(total).value() : builder.scalar(0, type).value();
+  if (squaresOfEach)
+    *squaresOfEach = squares;
+  return squares.empty() ? builder.scalar(0, type).value() : buildNorm(opBuilder, location, squares);
 }
 
 Value buildClipFactor(OpBuilder &opBuilder, Location location, Value norm, Value maxNorm) {

@@ -10,6 +10,12 @@ namespace freestone::grad {
 /// Whether any element of the gradients is infinite or NaN: a bool of rank 0.
 mlir::Value buildAnyNonFinite(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients);
 
+/// The sum of a gradient's squares: f32 of rank 0 (f64 if the gradient is).
+mlir::Value buildSumOfSquares(mlir::OpBuilder &builder, mlir::Location location, mlir::Value gradient);
+
+/// The Euclidean norm of all gradients together, from the sum of squares of each: f32 of rank 0 (f64 if one of them is).
+mlir::Value buildNorm(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> squares);
+
 /// The Euclidean norm of all gradients together: f32 of rank 0 (f64 if a gradient is). Scaled gradients give a scaled
 /// norm. `squares`, if given, receives the sum of squares of each gradient; with `keepApart`, no later pass computes these
 /// sums together.

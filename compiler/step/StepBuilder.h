@@ -53,13 +53,25 @@ public:
 private:
   llvm::LogicalResult requireFreeNames(mlir::func::FuncOp source);
   llvm::FailureOr<BatchGradients> buildGradients(StepFunction &function);
-  /// The numbers of an update that are inputs.
+  /// The numbers of an update that are inputs; no `clipNorm` of an early one.
   struct UpdateNumbers {
     expressions::Tensor learningRate, clipNorm;
   };
   llvm::FailureOr<UpdateNumbers> takeUpdateNumbers(StepFunction &function, Updates &updates);
+  /// Whether a step is skipped, and by what.
+  struct SkipDecision {
+    /// Of all gradients, without the loss scale.
+    expressions::Tensor norm;
+    /// Bool of rank 0.
+    expressions::Tensor skip;
+    /// Sums of squares of each gradient.
+    llvm::SmallVector<mlir::Value> squares;
+  };
   llvm::LogicalResult buildDecidedUpdate(StepFunction &function, Updates &updates, const UpdateNumbers &numbers,
                                          const BatchGradients &batch);
+  llvm::LogicalResult buildEarlyUpdates(StepFunction &function, Updates &updates, const UpdateNumbers &numbers,
+                                        const BatchGradients &batch);
+  void finishStep(StepFunction &function, const BatchGradients &batch, const SkipDecision &decision);
   void updateAccumulated(StepFunction &function, const BatchGradients &batch);
   expressions::Tensor takeAccumulated(StepFunction &function, llvm::StringRef name, graph::TensorType type) {
     return function.addState((accumulatedPrefix + name).str(), type);

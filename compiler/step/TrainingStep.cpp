@@ -125,28 +125,28 @@ FailureOr<StepBuilder::UpdateNumbers> StepBuilder::takeUpdateNumbers(StepFunctio
   double defaultRate = grad::getDefaultLearningRate(choice.optimizer.builtIn.kind);
   UpdateNumbers numbers;
   numbers.learningRate = addNumber(function, "learning_rate", choice.optimizer.learningRate.value_or(defaultRate));
-  numbers.clipNorm = addNumber(function, "clip_norm", std::numeric_limits<double>::infinity());
+  if (!choice.updatesEarly)
+    numbers.clipNorm = addNumber(function, "clip_norm", std::numeric_limits<double>::infinity());
   if (failed(updates.takeNumbers(ports.hyperparameters)))
     return failure();
   return numbers;
 }
 
-/// Decides whether the step is skipped, updates all parameters, and adds the step's outputs but the loss.
+/// Decides whether the step is skipped, and updates all parameters.
 LogicalResult StepBuilder::buildDecidedUpdate(StepFunction &function, Updates &updates, const UpdateNumbers &numbers,
                                               const BatchGradients &batch) {
   expressions::GraphBuilder &b = function.builder();
   mlir::Location location = b.getLoc();
-  bool isSum = choice.accumulate || choice.apart;
   SmallVector<Value> gradients = map_to_vector(batch.gradients, [](Tensor gradient) { return gradient.value(); });
 
   // The gradients' common factor: the loss scale times the number of elements that they are summed over.
   Tensor multiple = batch.scale;
   // The skip decision: a gradient that is not finite makes its sum of squares, and so the norm, not finite. Overflowing
   // squares of finite gradients skip the step as well: they leave no usable clipping factor.
-  SmallVector<Value> squares;
-  Tensor norm(b, grad::buildGlobalNorm(b, location, gradients, &squares, /*keepApart=*/choice.apart));
+  SkipDecision decision;
+  Tensor norm(b, grad::buildGlobalNorm(b, location, gradients, &decision.squares, /*keepApart=*/choice.apart));
   Tensor skip = logicalNot(norm < std::numeric_limits<double>::infinity());
-  if (isSum) {
+  if (choice.accumulate || choice.apart) {
     Tensor count(b, batch.model.loss.count);
     multiple = multiple ? cast(multiple, count.elementType()) * count : count;
     skip = skip | equal(count, 0.0);
@@ -164,6 +164,48 @@ LogicalResult StepBuilder::buildDecidedUpdate(StepFunction &function, Updates &u
     if (failed(updates.build(*parameter, value, scaled, stepValues)))
       return failure();
   }
+  decision.norm = norm;
+  decision.skip = skip;
+  finishStep(function, batch, decision);
+  return success();
+}
+
+/// Updates each parameter where its gradient is made, unless that is not finite.
+LogicalResult StepBuilder::buildEarlyUpdates(StepFunction &function, Updates &updates, const UpdateNumbers &numbers,
+                                             const BatchGradients &batch) {
+  expressions::GraphBuilder &b = function.builder();
+  mlir::Location location = b.getLoc();
+  grad::StepValues stepValues;
+  {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(batch.stepsDone.value().getParentBlock());
+    stepValues = {numbers.learningRate.value(), grad::buildStepNumber(b, location, batch.stepsDone.value()), {}};
+  }
+  SkipDecision decision;
+  for (auto [parameter, value, gradient] : zip_equal(batch.trained, batch.parameters, batch.gradients)) {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    if (mlir::Operation *made = gradient.value().getDefiningOp())
+      b.setInsertionPointAfter(made);
+    Tensor squares(b, grad::buildSumOfSquares(b, location, gradient.value()));
+    decision.squares.push_back(squares.value());
+    stepValues.skip = logicalNot(squares < std::numeric_limits<double>::infinity()).value();
+    // Whether it is finite is known after the product: moments that go along with its sums would be stored apart.
+    Tensor whole(b, graph::BarrierOp::create(b, location, gradient.value()));
+    if (failed(updates.build(*parameter, value, widen(whole), stepValues)))
+      return failure();
+  }
+  decision.norm = Tensor(b, grad::buildNorm(b, location, decision.squares));
+  decision.skip = logicalNot(decision.norm < std::numeric_limits<double>::infinity());
+  finishStep(function, batch, decision);
+  return success();
+}
+
+/// Updates the states of the step as a whole, and adds its outputs.
+void StepBuilder::finishStep(StepFunction &function, const BatchGradients &batch, const SkipDecision &decision) {
+  expressions::GraphBuilder &b = function.builder();
+  mlir::Location location = b.getLoc();
+  bool isSum = choice.accumulate || choice.apart;
+  Tensor skip = decision.skip;
   if (choice.apart)
     adoptPending(function, skip);
   else
@@ -174,9 +216,9 @@ LogicalResult StepBuilder::buildDecidedUpdate(StepFunction &function, Updates &u
     clearAccumulated(function, batch);
 
   function.addOutput("loss", isSum ? Tensor(b, grad::buildMean(b, location, batch.model.loss)) : batch.objective);
-  function.addOutput("gradient_norm", norm);
+  function.addOutput("gradient_norm", decision.norm);
   function.addOutput("skipped", skip);
-  function.addOutput("not_finite", findCulprit(b, squares));
+  function.addOutput("not_finite", findCulprit(b, decision.squares));
   if (batch.scale) {
     Tensor tracker = takeScalarState(function, "growth_tracker", b.getI32Type(), 0);
     grad::LossScale next = grad::buildLossScaleUpdate(b, location, {batch.scale.value(), tracker.value()}, skip.value(),
@@ -185,7 +227,6 @@ LogicalResult StepBuilder::buildDecidedUpdate(StepFunction &function, Updates &u
     function.updateState("growth_tracker", Tensor(b, next.growthTracker));
     function.addOutput("scale", Tensor(b, next.scale));
   }
-  return success();
 }
 
 LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
@@ -204,7 +245,8 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
     return failure();
   if (choice.accumulate)
     addAccumulated(function, *batch);
-  if (failed(buildDecidedUpdate(function, updates, *numbers, *batch)))
+  if (failed(choice.updatesEarly ? buildEarlyUpdates(function, updates, *numbers, *batch)
+                                 : buildDecidedUpdate(function, updates, *numbers, *batch)))
     return failure();
   function.finish();
   return success();

@@ -25,6 +25,10 @@ struct StepChoice {
   bool accumulate = false;
   /// Gradients and the update are functions of their own, so that the gradients may be cut into stages of a pipeline.
   bool apart = false;
+  /// Each parameter is updated as soon as its gradient is known, so that gradients do not live together (Lv et al.,
+  /// "Full Parameter Fine-tuning for Large Language Models with Limited Resources", 2023). The norm of all is known
+  /// too late to clip by, or to scale the loss; with `accumulate` or `apart` there is no such update.
+  bool updatesEarly = false;
 };
 
 /// Names of the step's own inputs and outputs, all distinct from the model's.
@@ -60,6 +64,9 @@ struct StepFunctions {
 /// -1) and, with loss scaling, `scale` (that of the next step). It takes `learning_rate`, `clip_norm`, the optimizer's
 /// numbers and those of loss scaling as f64 of rank 0. The evaluation has the outputs `loss_sum`, `count` and, for
 /// losses over classes, `correct` and `labels` (the number of labels that are not ignored).
+///
+/// With `updatesEarly`, `skipped` means that some gradient was not finite: its parameter, and the optimizer's states of it,
+/// are then unchanged, as are the steps done and the model's own statistics. There is no `clip_norm`.
 ///
 /// `accumulate` adds the gradients of its batch to states `accumulated/…`, which the step adds to its own gradients and
 /// resets to 0: the mean is over the elements of all batches since the last step. A loss that is an output of the

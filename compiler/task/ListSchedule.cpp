@@ -100,18 +100,21 @@ private:
 /// The bytes of values that are live while tasks are executed one after another.
 class LiveValues {
 public:
-  LiveValues(ArrayRef<PlaneTask> tasks, ArrayRef<int64_t> bytes)
-      : tasks(tasks), bytes(bytes), isLive(bytes.size()), missing(bytes.size()) {
+  LiveValues(ArrayRef<PlaneTask> tasks, ArrayRef<SampledBytes> bytes)
+      : tasks(tasks), bytes(bytes), isLive(bytes.size()), missing(bytes.size()),
+        live(bytes.empty() ? 0 : bytes.front().size()) {
     for (const PlaneTask &task : tasks)
       for (int64_t value : task.values)
         ++missing[value];
   }
 
   /// The bytes while this task is executed next.
-  int64_t getWith(int64_t task) const {
-    int64_t with = live;
+  SampledBytes getWith(int64_t task) const {
+    SampledBytes with = live;
     for (int64_t value : tasks[task].values)
-      with += isLive[value] ? 0 : bytes[value];
+      if (!isLive[value])
+        for (auto [all, own] : llvm::zip_equal(with, bytes[value]))
+          all += own;
     return with;
   }
   void execute(int64_t task) {
@@ -119,17 +122,23 @@ public:
     for (int64_t value : tasks[task].values) {
       isLive[value] = true;
       if (!--missing[value])
-        live -= bytes[value];
+        for (auto [all, own] : llvm::zip_equal(live, bytes[value]))
+          all -= own;
     }
   }
 
 private:
   ArrayRef<PlaneTask> tasks;
-  ArrayRef<int64_t> bytes;
+  ArrayRef<SampledBytes> bytes;
   std::vector<bool> isLive;
   std::vector<int64_t> missing;
-  int64_t live = 0;
+  SampledBytes live;
 };
+
+bool isWithin(ArrayRef<int64_t> bytes, ArrayRef<int64_t> most) {
+  return llvm::all_of(llvm::zip_equal(bytes, most),
+                      [](auto pair) { return std::get<0>(pair) <= std::get<1>(pair); });
+}
 
 /// The shortest time from the beginning of each task to the end of all that come after it.
 std::vector<double> getWaysToEnd(ArrayRef<PlaneTask> tasks, size_t workers) {
@@ -150,7 +159,7 @@ std::vector<double> getWaysToEnd(ArrayRef<PlaneTask> tasks, size_t workers) {
 /// A schedule as far as it is made: each task is taken when all that it comes after are.
 class PartialSchedule {
 public:
-  PartialSchedule(const TaskGraph &graph, ArrayRef<int64_t> bytes, size_t workers)
+  PartialSchedule(const TaskGraph &graph, ArrayRef<SampledBytes> bytes, size_t workers)
       : graph(&graph), layout(graph, workers), live(graph.tasks, bytes), missing(graph.countBefore) {
     for (int64_t task : llvm::seq<int64_t>(missing.size()))
       if (!missing[task])
@@ -169,7 +178,7 @@ public:
   ArrayRef<int64_t> getReady() const { return ready; }
   ArrayRef<int64_t> getOrder() const { return order; }
   const Layout &getLayout() const { return layout; }
-  int64_t getLiveWith(int64_t task) const { return live.getWith(task); }
+  SampledBytes getLiveWith(int64_t task) const { return live.getWith(task); }
 
 private:
   const TaskGraph *graph;
@@ -182,7 +191,7 @@ private:
 /// Searches the orders that need no more memory than the given one for the shortest.
 class Scheduler {
 public:
-  Scheduler(ArrayRef<PlaneTask> tasks, ArrayRef<int64_t> bytes, size_t workers, double least)
+  Scheduler(ArrayRef<PlaneTask> tasks, ArrayRef<SampledBytes> bytes, size_t workers, double least)
       : tasks(tasks), bytes(bytes), workers(workers), least(least), graph(tasks), best(tasks.size()) {
     std::iota(best.begin(), best.end(), 0);
     mostLive = getMostLive(tasks, bytes, best);
@@ -198,12 +207,12 @@ private:
   void consider(ArrayRef<int64_t> order);
 
   ArrayRef<PlaneTask> tasks;
-  ArrayRef<int64_t> bytes;
+  ArrayRef<SampledBytes> bytes;
   size_t workers;
   double least;
   TaskGraph graph;
   SmallVector<int64_t> best;
-  int64_t mostLive;
+  SampledBytes mostLive;
   /// Makespans of the given order and the best one.
   double given, shortest;
 };
@@ -214,7 +223,7 @@ SmallVector<int64_t> Scheduler::takeReady(ArrayRef<double> ranks, double patienc
   PartialSchedule schedule(graph, bytes, workers);
   while (!schedule.getReady().empty()) {
     auto keys = llvm::map_to_vector(schedule.getReady(), [&](int64_t task) {
-      bool fits = schedule.getLiveWith(task) <= mostLive;
+      bool fits = isWithin(schedule.getLiveWith(task), mostLive);
       double idle = schedule.getLayout().getIdle(task);
       // Where nothing fits, the given order frees memory soonest.
       return std::tuple(!fits, !fits || idle <= patience ? 0 : idle, fits ? -ranks[task] : 0, task);
@@ -254,7 +263,7 @@ void Scheduler::searchBeam(ArrayRef<double> ways) {
     const Layout &layout = kept.schedule.getLayout();
     SmallVector<std::tuple<double, double, int64_t>> tried;
     for (int64_t task : kept.schedule.getReady())
-      if (kept.schedule.getLiveWith(task) <= mostLive)
+      if (isWithin(kept.schedule.getLiveWith(task), mostLive))
         tried.emplace_back(layout.getIdle(task), -ways[task], task);
     llvm::sort(tried);
     for (auto [idle, way, task] : ArrayRef(tried).take_front(mostNext)) {
@@ -294,7 +303,7 @@ void Scheduler::searchBeam(ArrayRef<double> ways) {
 
 void Scheduler::consider(ArrayRef<int64_t> order) {
   double makespan = getMakespan(layInOrder(tasks, order, workers));
-  if (makespan >= shortest || getMostLive(tasks, bytes, order) > mostLive)
+  if (makespan >= shortest || !isWithin(getMostLive(tasks, bytes, order), mostLive))
     return;
   shortest = makespan;
   best = SmallVector<int64_t>(order);
@@ -350,17 +359,18 @@ double task::getLowerBound(ArrayRef<PlaneTask> tasks, size_t workers) {
   return std::max(work / double(workers), longest);
 }
 
-int64_t task::getMostLive(ArrayRef<PlaneTask> tasks, ArrayRef<int64_t> bytes, ArrayRef<int64_t> order) {
+SampledBytes task::getMostLive(ArrayRef<PlaneTask> tasks, ArrayRef<SampledBytes> bytes, ArrayRef<int64_t> order) {
   LiveValues live(tasks, bytes);
-  int64_t most = 0;
+  SampledBytes most(bytes.empty() ? 0 : bytes.front().size());
   for (int64_t task : order) {
-    most = std::max(most, live.getWith(task));
+    for (auto [all, with] : llvm::zip_equal(most, live.getWith(task)))
+      all = std::max(all, with);
     live.execute(task);
   }
   return most;
 }
 
-SmallVector<int64_t> task::scheduleTasks(ArrayRef<PlaneTask> tasks, ArrayRef<int64_t> bytes, size_t workers,
+SmallVector<int64_t> task::scheduleTasks(ArrayRef<PlaneTask> tasks, ArrayRef<SampledBytes> bytes, size_t workers,
                                          double least) {
   return Scheduler(tasks, bytes, workers, least).schedule();
 }

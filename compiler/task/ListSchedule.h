@@ -23,6 +23,10 @@ struct PlaneTask {
   llvm::SmallVector<int64_t, 4> values;
 };
 
+/// Bytes at each of some samples of the sizes of a run: what needs most at small sizes, such as gradients of weights, need
+/// not at large ones.
+using SampledBytes = llvm::SmallVector<int64_t, 4>;
+
 /// A task with its place on the plane.
 struct PlacedTask {
   int64_t task;
@@ -38,16 +42,17 @@ std::vector<PlacedTask> layInOrder(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayR
 /// When the last task is done.
 double getMakespan(llvm::ArrayRef<PlacedTask> placed);
 
-/// The most bytes of values that are live at a time; `bytes` are those of each value.
-int64_t getMostLive(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayRef<int64_t> bytes, llvm::ArrayRef<int64_t> order);
+/// The most bytes of values that are live at a time; `bytes` are those of each value, all with the same samples.
+SampledBytes getMostLive(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayRef<SampledBytes> bytes,
+                         llvm::ArrayRef<int64_t> order);
 
 /// An order in which tasks are done early: a list schedule (Graham, 1966) over the plane (Ma et al., "Rammer", OSDI
 /// 2020). Of the tasks that are ready it takes one for which no worker has to wait, or waits least; then the one with
 /// the longest way to the end. Where all of these are far from what no order beats, a beam search looks further ahead. No
-/// task is taken that would need more memory than the given order does, and that order is kept unless the makespan is
+/// task is taken that would need more memory than the given order does, at any sample, and that order is kept unless the makespan is
 /// shorter by `least`, as a part of it.
-llvm::SmallVector<int64_t> scheduleTasks(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayRef<int64_t> bytes, size_t workers,
-                                         double least = 0.01);
+llvm::SmallVector<int64_t> scheduleTasks(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayRef<SampledBytes> bytes,
+                                         size_t workers, double least = 0.01);
 
 /// What no order beats: the longest way through the tasks, and all work divided by the workers.
 double getLowerBound(llvm::ArrayRef<PlaneTask> tasks, size_t workers);

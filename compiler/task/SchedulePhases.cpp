@@ -20,8 +20,9 @@ namespace {
 /// The phases of a block between loops, branches and phases that bind sizes, which stay where they are.
 class Segment {
 public:
-  /// Operators have the fewest tiles, so that their order matters, at `small` sizes; memory matters at `large` ones.
-  Segment(const AssumedSizes &small, const AssumedSizes &large) : small(small), large(large) {}
+  /// Operators have the fewest tiles, so that their order matters, at the first of the samples. Gradients of weights take
+  /// most of the memory at small sizes, activations at large ones.
+  explicit Segment(ArrayRef<AssumedSizes> samples) : samples(samples) {}
 
   void add(PhaseOp phase);
   /// Moves phases; returns the number of those that have another place.
@@ -35,12 +36,12 @@ private:
   };
   void comeAfter(PlaneTask &task, const Touch &before, const Touch &touch);
 
-  const AssumedSizes &small, &large;
+  ArrayRef<AssumedSizes> samples;
   SmallVector<PhaseOp> phases;
   std::vector<PlaneTask> tasks;
   /// The numbers of arena buffers, and their bytes.
   DenseMap<Operation *, int64_t> values;
-  SmallVector<int64_t> bytes;
+  SmallVector<SampledBytes> bytes;
   DenseMap<Operation *, SmallVector<Touch>> reads, writes;
 };
 
@@ -67,8 +68,8 @@ void Segment::add(PhaseOp phase) {
           touch(findBuffer(operand), {number, space, elements}, isWrite);
   };
   for (SpaceOp space : phase.getSpaces()) {
-    task.tiles += std::max<int64_t>(0, small.evaluate(space.getTiles().getExpr()));
-    task.time += double(small.evaluate(space.getTime().getExpr()));
+    task.tiles += std::max<int64_t>(0, samples.front().evaluate(space.getTiles().getExpr()));
+    task.time += double(samples.front().evaluate(space.getTime().getExpr()));
   }
   visit([&](Operation *buffer, const Touch &touch, bool isWrite) {
     for (const Touch &before : writes.lookup(buffer))
@@ -84,7 +85,8 @@ void Segment::add(PhaseOp phase) {
       return;
     auto [known, isNew] = values.try_emplace(buffer, bytes.size());
     if (isNew)
-      bytes.push_back(large.evaluate(memory.getBytes()));
+      bytes.push_back(llvm::map_to_vector<4>(
+          samples, [&](const AssumedSizes &sizes) { return sizes.evaluate(memory.getBytes()); }));
     if (!llvm::is_contained(task.values, known->second))
       task.values.push_back(known->second);
   });
@@ -115,12 +117,12 @@ public:
     workers = std::max(2u, device->units);
     for (auto program : getOperation().getOps<ProgramOp>()) {
       tile::count(getOperation(), "early_conditions", moveConditionsAhead(program));
-      scheduleIn(program, AssumedSizes(program, 1), AssumedSizes(program, 128));
+      scheduleIn(program, {{program, 1}, {program, 8}, {program, 32}, {program, 128}});
     }
   }
 
 private:
-  void scheduleIn(Operation *op, const AssumedSizes &small, const AssumedSizes &large) {
+  void scheduleIn(Operation *op, ArrayRef<AssumedSizes> samples) {
     for (Region &region : op->getRegions()) {
       std::optional<Segment> segment;
       auto end = [&] {
@@ -132,14 +134,14 @@ private:
         auto phase = dyn_cast<PhaseOp>(inner);
         if (phase && !phase.getBinds()) {
           if (!segment)
-            segment.emplace(small, large);
+            segment.emplace(samples);
           segment->add(phase);
           continue;
         }
         if (!phase && !isa<LoopOp, BranchOp>(inner))
           continue;
         end();
-        scheduleIn(&inner, small, large);
+        scheduleIn(&inner, samples);
       }
       end();
     }

@@ -29,6 +29,8 @@ public:
 private:
   LogicalResult settle();
   bool visit(ComputeOp consumer);
+  bool visitAndNote(ComputeOp consumer);
+  void noteAround(ArrayRef<Operation *> changed);
   bool inlineInto(ComputeOp consumer, unsigned input);
   bool inlineTables(ComputeOp consumer);
   bool permuteProducer(ComputeOp copy);
@@ -40,6 +42,10 @@ private:
 
   template <typename Range> void replace(ComputeOp op, Range &&results) {
     op->replaceAllUsesWith(results);
+    erase(op);
+  }
+  void erase(ComputeOp op) {
+    erased.push_back(op);
     op->erase();
   }
 
@@ -47,6 +53,9 @@ private:
   InliningCost cost;
   /// True while copies are inlined into consumers as index maps, before all other inlining.
   bool settlesCopies = false;
+  /// The computes that a change may concern, not visited since then; and what the visit of one of them has erased.
+  DenseSet<Operation *> pending;
+  SmallVector<Operation *, 2> erased;
   int64_t inlined, permuted, factored, factoredSums;
 };
 
@@ -130,7 +139,7 @@ bool InlineProducers::permuteProducer(ComputeOp copy) {
   if (failed(result))
     return false;
   replace(copy, result->getResults());
-  producer->erase();
+  erase(producer);
   ++permuted;
   return true;
 }
@@ -278,6 +287,7 @@ bool InlineProducers::dropUnusedLoops(ComputeOp reduction) {
 }
 
 bool InlineProducers::visit(ComputeOp consumer) {
+  erased.clear();
   if (dropUnusedLoops(consumer))
     return true;
   if (settlesCopies ? permuteProducer(consumer) : permuteSum(consumer))
@@ -308,6 +318,49 @@ void InlineProducers::eraseUnused() {
       op.erase();
 }
 
+/// Notes the computes around changed operations. Whether a compute is rewritten depends on what it reads, on what that
+/// reads, and on other readers of both; of those of a value that very many read, the last round finds what is left.
+void InlineProducers::noteAround(ArrayRef<Operation *> changed) {
+  constexpr int64_t farthest = 3, mostReaders = 32;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<std::pair<Operation *, int64_t>> reached;
+  auto reach = [&](Operation *op, int64_t distance) {
+    if (op && !op->hasTrait<OpTrait::IsTerminator>() && distance <= farthest && seen.insert(op).second)
+      reached.push_back({op, distance});
+  };
+  for (Operation *op : changed)
+    reach(op, 0);
+  for (size_t next = 0; next < reached.size(); ++next) {
+    auto [op, distance] = reached[next];
+    if (isa<ComputeOp>(op))
+      pending.insert(op);
+    int64_t beyond = distance + isa<ComputeOp>(op);
+    for (Value operand : op->getOperands())
+      reach(operand.getDefiningOp(), beyond);
+    for (Value result : op->getResults())
+      if (!result.hasNUsesOrMore(mostReaders))
+        for (Operation *user : result.getUsers())
+          reach(user, beyond);
+  }
+}
+
+/// Visits a compute; where it is rewritten, notes the computes that this may concern.
+bool InlineProducers::visitAndNote(ComputeOp consumer) {
+  SmallVector<Operation *> around = {consumer};
+  for (Value operand : consumer->getOperands())
+    around.push_back(operand.getDefiningOp());
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : consumer->getUses())
+    uses.push_back(&use);
+  if (!visit(consumer))
+    return false;
+  llvm::erase_if(around, [&](Operation *op) { return llvm::is_contained(erased, op); });
+  for (OpOperand *use : uses)
+    around.push_back(use->get().getDefiningOp());
+  noteAround(around);
+  return true;
+}
+
 /// Visits all computes until a fixed point.
 LogicalResult InlineProducers::settle() {
   auto getComputes = [&] { return getOperation().getBody().front().getOps<ComputeOp>(); };
@@ -315,15 +368,23 @@ LogicalResult InlineProducers::settle() {
   // producer past at least one compute, and through at most all of its forms.
   constexpr int64_t forms = 16;
   int64_t rounds = forms * (1 + std::distance(getComputes().begin(), getComputes().end()));
-  for (bool changed = true; changed; --rounds) {
+  pending.clear();
+  // Once few computes are rewritten, rounds visit what these changes may concern; the last one visits all again.
+  for (bool visitsAll = true, notes = false;; --rounds) {
     if (rounds == 0)
       return failure();
-    changed = false;
+    int64_t visited = 0, changed = 0;
     eraseUnused();
     for (auto op : llvm::make_early_inc_range(getComputes()))
-      changed |= visit(op);
+      if (pending.erase(op) || visitsAll) {
+        ++visited;
+        changed += notes ? visitAndNote(op) : visit(op);
+      }
+    if (!changed && visitsAll)
+      return success();
+    visitsAll = !notes || !changed;
+    notes |= changed <= visited / 4;
   }
-  return success();
 }
 
 void InlineProducers::runOnOperation() {

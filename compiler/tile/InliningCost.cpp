@@ -34,10 +34,14 @@ static bool isEpilogue(ComputeOp op) {
 /// A map of a convolution's result whose only consumer pools it: inlined into the pooling, it can be fused with the
 /// convolution.
 static bool isPooled(ComputeOp op, ComputeOp consumer) {
+  if (!op->hasOneUse() || !consumer.getNumReductions())
+    return false;
   for (unsigned input = 0; input < op.getInputs().size(); ++input) {
     auto producer = op.getInputs()[input].getDefiningOp<ComputeOp>();
-    std::optional<ConvolutionForm> form = producer ? ConvolutionForm::get(producer) : std::nullopt;
-    if (form && op->hasOneUse() && producer->hasOneUse() && form->getPooling(consumer, op.getResult(0)))
+    if (!producer || !producer->hasOneUse())
+      continue;
+    std::optional<ConvolutionForm> form = ConvolutionForm::get(producer);
+    if (form && form->getPooling(consumer, op.getResult(0)))
       return llvm::all_of(llvm::seq<unsigned>(op.getInputs().size()),
                           [&](unsigned other) { return other == input || form->readsByChannel(op, other); });
   }

@@ -54,6 +54,9 @@ struct TrainerOptions {
   std::map<std::string, double> numbers = {};
   std::vector<ParameterGroup> groups = {};
   std::string moments = "fp32"; ///< element type of the optimizer's moments: fp32 or bf16
+  /// together, once all gradients are known, so that a step is skipped as a whole; or early: each parameter as soon as its
+  /// gradient is known, which saves the memory of all gradients, without clip_norm, accumulation and loss scale
+  std::string update = "together";
   int64_t accumulate = 1;       ///< batches of a step in `fit`; above 1 enables `Trainer::accumulate`
 
   std::vector<std::string> train = {};   ///< patterns of additional parameters to train: "head.*"
@@ -92,7 +95,9 @@ struct StepReport {
   double gradientNorm = 0; ///< norm of all gradients together, before clipping
   double learningRate = 0;
   double lossScale = 1; ///< for fp16
-  bool skipped = false; ///< a gradient, or the norm of all, was not finite: no state was updated, bit for bit
+  /// a gradient, or the norm of all, was not finite: no state was updated, bit for bit (of early updates, no state of
+  /// such a parameter)
+  bool skipped = false;
   /// the first parameter with a gradient that is not finite; empty if none, or if only the norm was not finite
   std::string notFinite = {};
 };

@@ -85,8 +85,8 @@ class Trainer(_freestone.Trainer):
 
     model: the path of an .onnx file, its bytes or an `onnx.ModelProto`; or a .stone file of a compiled step.
     options: those of `freestone train`, by the names of `freestone::TrainerOptions` in snake case: loss, labels,
-        logits, class_axis, ignore_index, label_smoothing, class_weights, optimizer, nesterov, moments, accumulate,
-        train, freeze, no_decay, tie, untie, freeze_norm, no_dropout, recompute, precision, initial_scale, target, no_cache,
+        logits, class_axis, ignore_index, label_smoothing, class_weights, optimizer, nesterov, moments, update,
+        accumulate, train, freeze, no_decay, tie, untie, freeze_norm, no_dropout, recompute, precision, initial_scale, target, no_cache,
         threads, seed, …
     groups: parameters with their own numbers: [{"pattern": "head.*", "lr": 0.01}].
     Everything else is a number of the optimizer, by PyTorch's name: lr, weight_decay, momentum, betas, eps, clip_norm.

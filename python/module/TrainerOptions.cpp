@@ -32,6 +32,7 @@ void python::addTrainerOptions(nb::module_ &module) {
       .def_rw("numbers", &TrainerOptions::numbers)
       .def_rw("groups", &TrainerOptions::groups)
       .def_rw("moments", &TrainerOptions::moments)
+      .def_rw("update", &TrainerOptions::update)
       .def_rw("accumulate", &TrainerOptions::accumulate)
       .def_rw("train", &TrainerOptions::train)
       .def_rw("freeze", &TrainerOptions::freeze)

@@ -98,6 +98,7 @@ TEST(Sensitivity, EachOptionOfATrainingThatDecidesWhatIsCompiledCounts) {
       {"what sums begin with", [](StepKeys &of) { of.options.numbers["initial_accumulator_value"] = 0.1; }},
       {"other such sums", [](StepKeys &of) { of.options.numbers["initial_accumulator_value"] = 0.2; }},
       {"type of the moments", [](StepKeys &of) { of.options.moments = "bf16"; }},
+      {"early updates", [](StepKeys &of) { of.options.update = "early"; }},
       {"no group", [](StepKeys &of) { of.options.groups.clear(); }},
       {"pattern of a group", [](StepKeys &of) { of.options.groups[0].pattern = "tail.*"; }},
       {"numbers that a group has", [](StepKeys &of) { of.options.groups[0].numbers = {{"weight_decay", 0.1}}; }},

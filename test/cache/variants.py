@@ -308,7 +308,7 @@ def check_training_options(cache):
         ("--ignore-index", "0"), ("--label-smoothing", "0.1"), ("--labels", "z"), sgd[:2], sgd, (*sgd, "--nesterov"), ("--optimizer", "adam"),
         ("--optimizer", "adam", "--amsgrad"), ("--optimizer", "rmsprop"), ("--optimizer", "rmsprop", "--centered"), ("--optimizer", "adagrad"),
         ("--optimizer", "adagrad", "--initial-accumulator-value", "0.5"), ("--optimizer", "lamb"), ("--optimizer", "lion"),
-        ("--moments", "bf16"), ("--group", "w:lr=0.1"), ("--group", "u:lr=0.1"), ("--group", "u:weight_decay=0.1"), ("--freeze", "w"),
+        ("--moments", "bf16"), ("--update", "early"), ("--group", "w:lr=0.1"), ("--group", "u:lr=0.1"), ("--group", "u:weight_decay=0.1"), ("--freeze", "w"),
         ("--train", "w"), ("--no-decay", "w"), ("--tie", "w"), ("--untie", "w"), ("--freeze-norm",), ("--no-dropout",), ("--max-trip", "3"), ("--recompute", "blocks"), ("--accumulate", "2"),
         ("--precision", "bf16"), fp16, (*fp16, "--no-loss-scaling"), ("--init-scale", "8"), ("--disable", "donate"),
         ("--loss", f"file:{cache.folder}/loss.onnx"), ("--optimizer", f"file:{cache.folder}/optimizer.onnx"),

@@ -158,6 +158,30 @@ TEST_F(StepTest, SelectsGuardEveryState) {
       }
 }
 
+TEST_F(StepTest, EarlyUpdatesWaitForTheirOwnGradientsAlone) {
+  StepChoice choice;
+  choice.optimizer.builtIn = grad::Optimizer::withDefaults(grad::OptimizerKind::AdamW);
+  choice.updatesEarly = true;
+  build(choice);
+  Value skipped = findResult(step, "graph.name", "skipped");
+  for (const char *name : {"largest", "optimizer/step"})
+    EXPECT_EQ(getGuard(step, name), skipped) << name;
+  Value ofWeights = getGuard(step, "w"), ofBias = getGuard(step, "bias");
+  ASSERT_TRUE(ofWeights && ofBias);
+  EXPECT_NE(ofWeights, ofBias);
+  for (const char *moment : {"optimizer/exp_avg/", "optimizer/exp_avg_sq/"}) {
+    EXPECT_EQ(getGuard(step, std::string(moment) + "w"), ofWeights) << moment;
+    EXPECT_EQ(getGuard(step, std::string(moment) + "bias"), ofBias) << moment;
+  }
+  for (Value guard : {ofWeights, ofBias})
+    expectOnlyChooses(guard);
+  // The update of the parameter whose gradient is known first precedes the gradient of the other.
+  Operation *first = findResult(step, "graph.state", "bias").getDefiningOp(), *second = ofWeights.getDefiningOp();
+  if (!first->isBeforeInBlock(second))
+    std::tie(first, second) = std::pair(findResult(step, "graph.state", "w").getDefiningOp(), ofBias.getDefiningOp());
+  EXPECT_TRUE(first->isBeforeInBlock(second));
+}
+
 TEST_F(StepTest, Precision) {
   StepChoice choice;
   choice.precision = BFloat16Type::get(&context);

@@ -170,6 +170,8 @@ void printParameters(const train::StepDescription &description, const Artifact *
       fmt::format("{} in {} products, the rest and the parameters ", description.precision, description.narrowProducts);
   fmt::print("precision: {}as in the model; moments in {}{}\n", description.precision == "fp32" ? "" : products,
              description.moments, description.scalesLoss() ? "; the loss is scaled" : "");
+  if (description.updatesEarly())
+    fmt::print("updates: each parameter as soon as its gradient is known\n");
 }
 
 void printMemory(const MemoryPlan &plan) {

@@ -70,6 +70,7 @@ static const ChoiceRule<TrainerOptions> stepChoices[] = {
      {{"sgd", "adam", "amsgrad", "adamw", "adagrad", "rmsprop", "lamb", "lion"}, {"file:OPTIMIZER.onnx"}}},
     {"precision", &TrainerOptions::precision, {{"fp32", "bf16", "fp16"}}},
     {"moments", &TrainerOptions::moments, {{"fp32", "bf16"}}},
+    {"update", &TrainerOptions::update, {{"together", "early"}}},
     {"recompute", &TrainerOptions::recompute, {{"auto", "none", "blocks"}, {"auto:BYTES"}}},
     {"target",
      &TrainerOptions::target,

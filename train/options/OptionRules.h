@@ -11,7 +11,8 @@ namespace freestone::train {
 /// The valid numbers of an option, by its name in the command, without dashes: "label-smoothing".
 const words::NumberRange &rangeOf(std::string_view option);
 
-/// The valid words of an option: "loss", "optimizer", "precision", "moments", "recompute", "target", "schedule".
+/// The valid words of an option: "loss", "optimizer", "precision", "moments", "update", "recompute", "target",
+/// "schedule".
 const words::Choice &choiceOf(std::string_view option);
 
 /// The valid values of a number of an optimizer or a loss scale, by its name in TrainerOptions::numbers; unknown names

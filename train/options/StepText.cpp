@@ -3,6 +3,7 @@
 #include "formats/ElementType.h"
 #include "train/Error.h"
 #include <algorithm>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -12,7 +13,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr std::string_view filePrefix = "file:";
+constexpr std::string_view filePrefix = "file:", earlyUpdate = "early";
 
 /// Numbers that are inputs of a step, not part of its code.
 const std::set<std::string> ofTheRun = {"learning_rate", "clip_norm", "growth_factor", "backoff_factor",
@@ -25,6 +26,20 @@ bool scalesLoss(const TrainerOptions &options) {
   if (isAsked && options.noLossScaling)
     throw Error("--no-loss-scaling contradicts the numbers of a loss scale");
   return isAsked || (options.precision == "fp16" && !options.noLossScaling);
+}
+
+/// Early updates need nothing of other gradients.
+void requireOwnGradients(const TrainerOptions &options) {
+  auto refuse = [](std::string_view option, std::string_view why) {
+    throw Error(fmt::format("--update early and {} contradict each other: {}; leave one of them out", option, why));
+  };
+  if (options.numbers.contains("clip_norm"))
+    refuse("--clip-norm", "the norm of all gradients is known after the updates");
+  if (options.accumulate > 1)
+    refuse("--accumulate", "gradients of several batches live together");
+  if (scalesLoss(options))
+    refuse(options.precision == "fp16" ? "--precision fp16 without --no-loss-scaling" : "a loss scale",
+           "a step whose gradients overflow at a scale is skipped as a whole");
 }
 
 Json describeLoss(const TrainerOptions &options, const LabelFacts &labels) {
@@ -123,6 +138,9 @@ std::string describeStep(const TrainerOptions &options, const LabelFacts &labels
   step["optimizer"] = describeOptimizer(options, first);
   step["precision"] = options.precision;
   step["moments"] = options.moments;
+  step["update"] = options.update;
+  if (options.update == earlyUpdate)
+    requireOwnGradients(options);
   step["scale_loss"] = scalesLoss(options);
   step["accumulate"] = options.accumulate > 1;
   step["train"] = options.train;
@@ -143,6 +161,8 @@ std::string describeStep(const TrainerOptions &options, const LabelFacts &labels
 
 std::string describeStage(const std::string &step, const StageChoice &choice) {
   Json stage = Json::parse(step);
+  if (stage["update"] == earlyUpdate)
+    throw Error("--update early is for one process: ranks sum their gradients first; leave out --update or --ranks");
   stage["pipeline"] = {{"stages", choice.stages},
                        {"stage", choice.stage},
                        {"split", choice.split},

@@ -204,7 +204,8 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
     firstSkipped =
         fmt::format("step {}: the {} is not finite", metrics.step,
                     metrics.notFinite.empty() ? "norm of all gradients" : "gradient of '" + metrics.notFinite + "'");
-    progress.note(firstSkipped + "; the step is skipped");
+    progress.note(firstSkipped + (trainer.description().updatesEarly() ? "; such parameters are not updated"
+                                                                       : "; the step is skipped"));
   }
   result.lastLoss = metrics.loss;
   if (options.onStep)
@@ -278,7 +279,11 @@ void Run::requireTrained() const {
   const char *advice = trainer.description().scalesLoss()
                            ? "; a smaller learning rate, or a smaller scale to begin with (--init-scale), may help"
                            : "; a smaller learning rate, or data of smaller magnitude, may help";
-  throw Error(fmt::format("nothing was trained: all {} steps were skipped. {}{}", skipped, firstSkipped, advice));
+  std::string what =
+      trainer.description().updatesEarly()
+          ? fmt::format("some parameters were not trained: of {} steps, none has finite gradients alone", skipped)
+          : fmt::format("nothing was trained: all {} steps were skipped", skipped);
+  throw Error(fmt::format("{}. {}{}", what, firstSkipped, advice));
 }
 
 TrainingResult Run::run() {

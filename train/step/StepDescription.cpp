@@ -57,6 +57,7 @@ StepDescription StepDescription::parse(const std::string &text) {
     description.optimizer = json.at("optimizer");
     description.precision = json.at("precision");
     description.moments = json.at("moments");
+    description.update = json.value("update", description.update);
     description.narrowProducts = json.at("narrow_products");
     description.foldedNorms = json.value("folded_norms", int64_t(0));
     // JSON has no infinity: null means no limit.

@@ -30,6 +30,7 @@ struct StepDescription {
   std::string optimizer;
   std::string precision = "fp32"; ///< element type of products
   std::string moments = "fp32";
+  std::string update = "together"; ///< of parameters: when all gradients are known, or early, each with its own
   int64_t narrowProducts = 0; ///< contractions and convolutions computed in `precision`, if it is not fp32
   int64_t foldedNorms = 0;    ///< batch normalizations that an exporter has folded into convolutions
   std::map<std::string, double> hyperparameters; ///< inputs of rank 0, with their compiled-in defaults
@@ -42,6 +43,7 @@ struct StepDescription {
   void requireNumber(const std::string &name) const;
   /// The name of a trained parameter by its number among them; empty if there is none of this number.
   std::string trainedName(int64_t number) const;
+  bool updatesEarly() const { return update == "early"; }
   bool scalesLoss() const { return hyperparameters.contains("growth_interval"); }
 
   /// Why a parameter is trained or not, and the other tensors of the file that are tied to it.
