@@ -13,7 +13,8 @@ mlir::Value buildAnyNonFinite(mlir::OpBuilder &builder, mlir::Location location,
 /// The sum of a gradient's squares: f32 of rank 0 (f64 if the gradient is).
 mlir::Value buildSumOfSquares(mlir::OpBuilder &builder, mlir::Location location, mlir::Value gradient);
 
-/// The Euclidean norm of all gradients together, from the sum of squares of each: f32 of rank 0 (f64 if one of them is).
+/// The Euclidean norm of all gradients together, from the sum of squares of each: f32 of rank 0 (f64 if one of them
+/// is).
 mlir::Value buildNorm(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> squares);
 
 /// The Euclidean norm of all gradients together: f32 of rank 0 (f64 if a gradient is). Scaled gradients give a scaled

@@ -65,8 +65,8 @@ struct StepFunctions {
 /// numbers and those of loss scaling as f64 of rank 0. The evaluation has the outputs `loss_sum`, `count` and, for
 /// losses over classes, `correct` and `labels` (the number of labels that are not ignored).
 ///
-/// With `updatesEarly`, `skipped` means that some gradient was not finite: its parameter, and the optimizer's states of it,
-/// are then unchanged, as are the steps done and the model's own statistics. There is no `clip_norm`.
+/// With `updatesEarly`, `skipped` means that some gradient was not finite: its parameter, and the optimizer's states of
+/// it, are then unchanged, as are the steps done and the model's own statistics. There is no `clip_norm`.
 ///
 /// `accumulate` adds the gradients of its batch to states `accumulated/…`, which the step adds to its own gradients and
 /// resets to 0: the mean is over the elements of all batches since the last step. A loss that is an output of the

@@ -136,8 +136,7 @@ private:
 };
 
 bool isWithin(ArrayRef<int64_t> bytes, ArrayRef<int64_t> most) {
-  return llvm::all_of(llvm::zip_equal(bytes, most),
-                      [](auto pair) { return std::get<0>(pair) <= std::get<1>(pair); });
+  return llvm::all_of(llvm::zip_equal(bytes, most), [](auto pair) { return std::get<0>(pair) <= std::get<1>(pair); });
 }
 
 /// The shortest time from the beginning of each task to the end of all that come after it.

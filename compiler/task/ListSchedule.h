@@ -23,8 +23,8 @@ struct PlaneTask {
   llvm::SmallVector<int64_t, 4> values;
 };
 
-/// Bytes at each of some samples of the sizes of a run: what needs most at small sizes, such as gradients of weights, need
-/// not at large ones.
+/// Bytes at each of some samples of the sizes of a run: what needs most at small sizes, such as gradients of weights,
+/// need not at large ones.
 using SampledBytes = llvm::SmallVector<int64_t, 4>;
 
 /// A task with its place on the plane.
@@ -48,9 +48,9 @@ SampledBytes getMostLive(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayRef<Sampled
 
 /// An order in which tasks are done early: a list schedule (Graham, 1966) over the plane (Ma et al., "Rammer", OSDI
 /// 2020). Of the tasks that are ready it takes one for which no worker has to wait, or waits least; then the one with
-/// the longest way to the end. Where all of these are far from what no order beats, a beam search looks further ahead. No
-/// task is taken that would need more memory than the given order does, at any sample, and that order is kept unless the makespan is
-/// shorter by `least`, as a part of it.
+/// the longest way to the end. Where all of these are far from what no order beats, a beam search looks further ahead.
+/// No task is taken that would need more memory than the given order does, at any sample, and that order is kept unless
+/// the makespan is shorter by `least`, as a part of it.
 llvm::SmallVector<int64_t> scheduleTasks(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayRef<SampledBytes> bytes,
                                          size_t workers, double least = 0.01);
 

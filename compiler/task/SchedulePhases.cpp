@@ -20,8 +20,8 @@ namespace {
 /// The phases of a block between loops, branches and phases that bind sizes, which stay where they are.
 class Segment {
 public:
-  /// Operators have the fewest tiles, so that their order matters, at the first of the samples. Gradients of weights take
-  /// most of the memory at small sizes, activations at large ones.
+  /// Operators have the fewest tiles, so that their order matters, at the first of the samples. Gradients of weights
+  /// take most of the memory at small sizes, activations at large ones.
   explicit Segment(ArrayRef<AssumedSizes> samples) : samples(samples) {}
 
   void add(PhaseOp phase);

@@ -54,8 +54,8 @@ struct TrainerOptions {
   std::map<std::string, double> numbers = {};
   std::vector<ParameterGroup> groups = {};
   std::string moments = "fp32"; ///< element type of the optimizer's moments: fp32 or bf16
-  /// together, once all gradients are known, so that a step is skipped as a whole; or early: each parameter as soon as its
-  /// gradient is known, which saves the memory of all gradients, without clip_norm, accumulation and loss scale
+  /// together, once all gradients are known, so that a step is skipped as a whole; or early: each parameter as soon as
+  /// its gradient is known, which saves the memory of all gradients, without clip_norm, accumulation and loss scale
   std::string update = "together";
   int64_t accumulate = 1;       ///< batches of a step in `fit`; above 1 enables `Trainer::accumulate`
 

@@ -139,9 +139,10 @@ void TrainOptions::addOptimizer(CLI::App &verb) {
       ->group(group);
   addNamed(verb, "--lr", "learning_rate", "learning rate")->group(group);
   addNamed(verb, "--clip-norm", "clip_norm", "the largest norm of all gradients together")->group(group);
-  addWord(verb, "--update", step.update, train::choiceOf("update"),
-          "of parameters: together, when all gradients are known; or early, each when its own is known, which saves the "
-          "memory of all gradients")
+  addWord(
+      verb, "--update", step.update, train::choiceOf("update"),
+      "of parameters: together, when all gradients are known; or early, each when its own is known, which saves the "
+      "memory of all gradients")
       ->group(group);
   auto takeBetas = [this](const std::vector<std::string> &texts) {
     for (auto [key, text] : {std::pair("beta1", texts[0]), std::pair("beta2", texts[1])}) {
