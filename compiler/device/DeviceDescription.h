@@ -91,6 +91,10 @@ struct DeviceDescription {
   /// Multiply-adds a second of one unit, by dot products of pairs of bf16 on `pairUnit`, and of quads of 8-bit integers
   /// on `quadUnit`; 0 where that is `none`.
   double getPairMultiplyAdds() const;
+  /// Whether vectors have dot products of pairs of bf16, be they `pairUnit` or not: what rounds to bf16 has them.
+  bool hasPairsOnVectors() const {
+    return pairUnit == WordUnit::vectors || (pairUnit == WordUnit::tiles && roundsToBF16);
+  }
   double getQuadMultiplyAdds() const;
   /// Cycles a second while one unit computes: by estimate those in which two multiply-adds of whole vectors begin.
   double getCycles() const;

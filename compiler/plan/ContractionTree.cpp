@@ -301,12 +301,15 @@ LogicalResult ContractionTree::verifyDotProducts(ContractionForm &form, std::str
     return refuse("columns of words are read from a whole group of " + Twine(group) + " steps on");
   if (multiply.getWordSteps() > 1 || multiply.getBringBeyond() > 0)
     return refuse("dot products have words of their own, and bring no results");
-  bool areVectors = dotProducts.getUnit() == DotProductUnit::vectors && !isSplit;
-  if ((streamedRows > 0 || streamedColumns > 0) && !areVectors)
-    return refuse("dot products of single words on vectors alone read operands in place");
-  if (streamedRows > ReadsInPlace::getMostRows(form) || streamedColumns > ReadsInPlace::getMostColumns(form))
-    return refuse("no more than " + Twine(ReadsInPlace::getMostRows(form)) + " rows and " +
-                  Twine(ReadsInPlace::getMostColumns(form)) + " columns read the other operand in place");
+  bool areVectors = dotProducts.getUnit() == DotProductUnit::vectors;
+  bool readInPlace = !isSplit && (areVectors || !DotProductLayout::getFactors(form, dotProducts)->areIntegers);
+  if ((streamedRows > 0 || streamedColumns > 0) && !readInPlace)
+    return refuse(
+        "dot products of single words on vectors alone, or of bf16 beside a matrix unit, read operands in place");
+  int64_t mostRows = ReadsInPlace::getMostRows(form), mostColumns = ReadsInPlace::getMostColumns(form, !areVectors);
+  if (streamedRows > mostRows || streamedColumns > mostColumns)
+    return refuse("no more than " + Twine(mostRows) + " rows and " + Twine(mostColumns) +
+                  " columns read the other operand in place");
   if (multiply.getDirect() && !DotProductLayout::getDirectType(form, dotProducts))
     return refuse("vectors of sums, or of these as bf16, are no rows of the result that the product could write");
   if (isSplit && stripDepth > 0)

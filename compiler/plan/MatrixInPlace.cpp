@@ -116,9 +116,10 @@ int64_t ReadsInPlace::getMostRows(ContractionForm &form) {
   return (reads.mayUpdate || reads.mayBeInner) && getLeast(form, form.m) <= mostRows ? mostRows : 0;
 }
 
-int64_t ReadsInPlace::getMostColumns(ContractionForm &form) {
-  constexpr int64_t ofPanels = mostPanels * DotProductLayout::unit;
-  return get(form).mayKeepRows && getLeast(form, form.n) <= ofPanels ? ofPanels : 0;
+int64_t ReadsInPlace::getMostColumns(ContractionForm &form, bool isBeside) {
+  ReadsInPlace reads = get(form);
+  int64_t most = isBeside ? mostColumnsBeside : mostPanels * DotProductLayout::unit;
+  return (isBeside ? reads.mayBeInner : reads.mayKeepRows) && getLeast(form, form.n) <= most ? most : 0;
 }
 
 bool ReadsInPlace::hasInner(ContractionForm &form, int64_t rows, int64_t columns) {

@@ -47,7 +47,8 @@ struct RowsInPlace {
   static int64_t getMostColumns(ContractionForm &form, MicroKernelAttr kernel);
 };
 
-/// How dot products on vectors read operands that few rows or columns would pack to use them a few times.
+/// How dot products on vectors, also beside a matrix unit, read operands that few rows or columns would pack to use
+/// them a few times.
 struct ReadsInPlace {
   /// The most rows whose sums are updates: some steps of all columns, whose words are made in registers, are added to
   /// all of them. Their factors stay in registers.
@@ -55,6 +56,8 @@ struct ReadsInPlace {
   /// The most columns of inner products, whose vectors run along the sum. A panel computes 32 columns whatever their
   /// number, so that so many inner products take less time where k has words enough to repay the sums of lanes.
   static constexpr int64_t mostColumns = 16, wordsOfColumn = 2;
+  /// The same on vectors beside a matrix unit, whose panels are faster.
+  static constexpr int64_t mostColumnsBeside = 4;
   /// The most panels that are multiplied by rows in place.
   static constexpr int64_t mostPanels = 8;
 
@@ -67,9 +70,10 @@ struct ReadsInPlace {
   bool mayKeepRows = false;
 
   static ReadsInPlace get(ContractionForm &form);
-  /// The most rows and columns that may be multiplied so; 0 where there are no such runs.
+  /// The most rows and columns that may be multiplied so, on vectors beside a matrix unit or not; 0 where there are no
+  /// such runs.
   static int64_t getMostRows(ContractionForm &form);
-  static int64_t getMostColumns(ContractionForm &form);
+  static int64_t getMostColumns(ContractionForm &form, bool isBeside);
   /// Whether a tree in which so many rows and columns read the other operand in place has inner products, and panels by
   /// rows in place.
   static bool hasInner(ContractionForm &form, int64_t rows, int64_t columns);

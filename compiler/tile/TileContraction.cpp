@@ -323,10 +323,12 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const TypicalRuns &r
     tree.stripPanels = found.panels;
     tree.stripDepth = found.depth;
   }
-  if (areVectors) {
+  // On vectors beside a matrix unit, what packing an operand would take has to repay the slower products.
+  bool isBeside = !areVectors && !factors.areIntegers && factors.parts == 1 && device.hasPairsOnVectors();
+  if (areVectors || isBeside) {
     tree.streamedRows = allowed.streamColumns ? ReadsInPlace::getMostRows(form) : 0;
     // Few columns alone are inner products where no typical run has a panel or two.
-    int64_t most = allowed.streamRows ? ReadsInPlace::getMostColumns(form) : 0;
+    int64_t most = allowed.streamRows ? ReadsInPlace::getMostColumns(form, isBeside) : 0;
     auto areFew = [&](int64_t columns) { return columns <= most; };
     bool haveFew = llvm::any_of(runs.evaluate(form.getExtent(form.n)), areFew);
     int64_t otherwise = ReadsInPlace::get(form).mayBeInner ? std::min(most, ReadsInPlace::mostColumns) : 0;

@@ -21,7 +21,7 @@
 // TWICE: can't be computed by its tree of tiles: columns are packed twice
 // DIRECT: can't be computed by its tree of tiles: vectors of sums, or of these as bf16, are no rows of the result that the product could write
 // WORDS: can't be computed by its tree of tiles: dot products have words of their own, and bring no results
-// INPLACE: can't be computed by its tree of tiles: dot products of single words on vectors alone read operands in place
+// INPLACE: can't be computed by its tree of tiles: dot products of single words on vectors alone, or of bf16 beside a matrix unit, read operands in place
 // MANY: can't be computed by its tree of tiles: no more than 0 rows and 256 columns read the other operand in place
 // SUMS: can't be computed by its tree of tiles: sums of dot products are evaluated
 // FACTORS: can't be computed by its tree of tiles: it has no factors of f32 that can be split

@@ -6,7 +6,7 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512bf16 --codegen-emit-programs \
 // RUN:   | FileCheck %s --check-prefix=VECTORS
 
-// CHECK: tile.counters = {constructed = 1 : i64, contractions = 1 : i64, dot_products = 1 : i64, kept_packed = 1 : i64, narrow_panels = 1 : i64, results_brought = 1 : i64, streamed_rows = 1 : i64, strips = 1 : i64}
+// CHECK: tile.counters = {constructed = 1 : i64, contractions = 1 : i64, dot_products = 1 : i64, kept_packed = 1 : i64, narrow_panels = 1 : i64, results_brought = 1 : i64, streamed_columns = 1 : i64, streamed_rows = 2 : i64, strips = 1 : i64}
 // NONE: tile.counters = {constructed = 2 : i64, contractions = 2 : i64, kept_packed = 2 : i64, narrow_panels = 2 : i64, results_brought = 2 : i64, streamed_rows = 1 : i64, strips = 2 : i64}
 
 // CHECK-LABEL: tile.program @narrow
@@ -14,7 +14,7 @@
 // CHECK-SAME:   #tile.blocks<axis = 1, step = {{[0-9]+}}, unit = 32, dealt = true, body = [
 // CHECK-SAME:     #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
 // CHECK-SAME:       #tile.blocks<axis = 3, step = 2048, unit = 32, dealt = false, body = [
-// CHECK-SAME:         #tile.packed<compute = 0, input = 0, kept = 1, most = {{[0-9]+}}>, #tile.packed<compute = 0, input = 1, kept = 2, most = {{[0-9]+}}>,
+// CHECK-SAME:         #tile.packed<compute = 0, input = 0, kept = 1, most = {{[0-9]+}}, in_place = 4>, #tile.packed<compute = 0, input = 1, kept = 2, most = {{[0-9]+}}, in_place = 4>,
 // CHECK-SAME:         #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.multiply<compute = 0, columns = 2>, #tile.blocks<axis = 1, step = 1, dealt = false, body = [#tile.vectors<axis = 2, lanes = 16, together = 2, body = [#tile.evaluate<lanes = 2, along = 1, ahead = 8>]>]>]>
 // NONE-LABEL: tile.program @narrow
 // NONE-SAME: #tile.tree<kernel = <

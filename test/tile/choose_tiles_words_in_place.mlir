@@ -1,13 +1,29 @@
 // Dot products on vectors: few rows read columns that are neighbours in place, few columns, or a few panels of them, read
-// rows that lie along the sum; matrix units pack both.
+// rows that lie along the sum. Beside a matrix unit, which packs both, vectors read those of very few rows or columns.
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512bf16 | FileCheck %s
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+avx512bf16 stream-columns=false stream-rows=false" | FileCheck %s --check-prefix=OFF
-// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 | FileCheck %s --check-prefix=BESIDE
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 --codegen-emit-programs | FileCheck %s --check-prefix=TILES
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512bf16 --codegen-emit-programs | FileCheck %s --check-prefix=CODE
 
 // CHECK: streamed_columns = 1 : i64, streamed_rows = 2 : i64
 // OFF-NOT: streamed_
 // OFF-NOT: in_place
+
+// BESIDE: streamed_columns = 1 : i64, streamed_rows = 1 : i64
+// BESIDE-LABEL: tile.program @any
+// BESIDE-SAME: unit = tiles
+// BESIDE-SAME: input = 0, {{[^>]*}}in_place = 4>
+// BESIDE-SAME: input = 1, {{[^>]*}}in_place = 4>
+// BESIDE-LABEL: tile.program @many
+// BESIDE-NOT: in_place
+
+// TILES-LABEL: func.func @any
+// TILES: call @freestone_dot_products_enter
+// TILES-DAG: call @freestone_dot_updates_bf16
+// TILES-DAG: call @freestone_inner_products_bf16
+// TILES-DAG: call @freestone_dot_products_bf16(
+// TILES: call @freestone_dot_products_leave
 
 // CHECK-LABEL: tile.program @any
 // CHECK-SAME: input = 0, {{[^>]*}}in_place = 256>
