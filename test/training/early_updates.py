@@ -20,7 +20,7 @@ LONG, SHORT = 37, 3
 
 def make_models(folder):
     """wide: x f32[n, 256] → logits f32[n, 10], whose first and last layer share a matrix; pictures: x f32[n, 3, h, w] →
-    logits, with batch normalizations and a residual; sum: x f32[n, 37], y f32[n, 3] → loss."""
+    logits, with batch normalizations and a residual; sum: x f32[n, 37], y f32[n, 3] → loss; heavy_ball: an optimizer."""
     random = np.random.default_rng(7)
     matrices = draw(random, {f"w{layer}": (WIDTH, WIDTH) for layer in range(LAYERS)} | {"head": (WIDTH, CLASSES)}, fan_in)
     vectors = draw(random, {f"b{layer}": (WIDTH,) for layer in range(LAYERS)}, 0.1)
@@ -40,6 +40,12 @@ def make_models(folder):
           node("Relu", ["n"], ["r"]), node("Conv", ["r", "inner"], ["c"], pads=[1] * 4), node("Add", ["c", "r"], ["d"]),
           node("GlobalAveragePool", ["d"], ["g"]), node("Flatten", ["g"], ["f"]), node("MatMul", ["f", "last"], ["logits"])],
          [("x", FLOAT, ["n", 3, "h", "w"])], [("logits", FLOAT, ["n", CLASSES])], [*kernels, *normalization(16)])
+
+    save(folder / "heavy_ball.onnx",
+         [node("Mul", ["state/v", "momentum"], ["slowed"]), node("Add", ["slowed", "gradient"], ["state/v_new"]),
+          node("Mul", ["state/v_new", "learning_rate"], ["change"]), node("Sub", ["parameter", "change"], ["parameter_new"])],
+         [("parameter", FLOAT, ["n"]), ("gradient", FLOAT, ["n"]), ("learning_rate", FLOAT, []), ("momentum", FLOAT, []), ("state/v", FLOAT, ["n"])],
+         [("parameter_new", FLOAT, ["n"]), ("state/v_new", FLOAT, ["n"])])
 
     # The gradient of each parameter is its data.
     save(folder / "sum.onnx",
@@ -62,7 +68,8 @@ def options_of(name):
 
 
 def check_training(tool):
-    optimizers = [["sgd", "--momentum", "0.9", "--weight-decay", "0.1"], ["adamw"], ["lamb"], ["adam", "--moments", "bf16"]]
+    optimizers = [["sgd", "--momentum", "0.9", "--weight-decay", "0.1"], ["adamw"], ["lamb"], ["adam", "--moments", "bf16"],
+                  ["file:heavy_ball.onnx", "--momentum", "0.9"]]
     for name in ("wide", "pictures"):
         for optimizer in optimizers if name == "wide" else optimizers[:2]:
             for more in ([], ["--recompute", "blocks"], ["--precision", "bf16"]):
