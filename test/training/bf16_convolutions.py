@@ -124,7 +124,7 @@ def main():
                 words, others, widened = (counters[name] for name in ("dot_products", "weight_gradients", "widened"))
                 if options and has_words is not None:
                     assert words > 2 and others == widened == 0 if has_words else words == 0, (number, target, counters)
-                elif has_words is not None:
+                elif has_words is not None and target != "host":  # the rate of a matrix unit decides
                     assert widened == 3 and counters["transformed"] > 3, (number, target, counters)
                     assert count(tool, "--target", target, "--disable", "widen-pictures")["widened"] == 0
                     count(tool, "--target", target, *options)
