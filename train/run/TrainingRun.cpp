@@ -281,7 +281,7 @@ void Run::requireTrained() const {
                            : "; a smaller learning rate, or data of smaller magnitude, may help";
   std::string what =
       trainer.description().updatesEarly()
-          ? fmt::format("some parameters were not trained: of {} steps, none has finite gradients alone", skipped)
+          ? fmt::format("some parameters were not trained: in all {} steps, a gradient was not finite", skipped)
           : fmt::format("nothing was trained: all {} steps were skipped", skipped);
   throw Error(fmt::format("{}. {}{}", what, firstSkipped, advice));
 }
