@@ -2,6 +2,7 @@
 #include "compiler/dialect/graph/RecomputeRequest.h"
 #include "compiler/expressions/Reversed.h"
 #include "compiler/grad/CarriedSums.h"
+#include "compiler/grad/ElementWork.h"
 #include "compiler/grad/Passes.h"
 #include "compiler/grad/RematerialiseCut.h"
 #include "mlir/IR/PatternMatch.h"
@@ -179,19 +180,11 @@ int64_t ScanPair::getBytes(Value value) {
 
 /// What an operator takes, in bytes that a cache moves meanwhile.
 int64_t ScanPair::getWork(Operation *op) {
-  constexpr int64_t function = 20, quotient = 10;
   int64_t elements = getElements(op->getResult(0));
   if (isa<graph::SliceOp, graph::TransposeOp, graph::ReshapeOp, graph::BroadcastOp>(op))
     return 0;
-  if (auto unary = dyn_cast<graph::UnaryOp>(op))
-    return llvm::is_contained({graph::UnaryKind::neg, graph::UnaryKind::abs, graph::UnaryKind::sign}, unary.getKind())
-               ? elements
-               : elements * function;
-  if (auto binary = dyn_cast<graph::BinaryOp>(op))
-    return llvm::is_contained({graph::BinaryKind::add, graph::BinaryKind::sub, graph::BinaryKind::mul},
-                              binary.getKind())
-               ? elements
-               : elements * quotient;
+  if (isa<graph::UnaryOp, graph::BinaryOp>(op))
+    return elements * getWorkOfElement(op);
   for (Value operand : op->getOperands())
     elements = std::max(elements, getElements(operand));
   return elements;

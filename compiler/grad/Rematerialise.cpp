@@ -1,6 +1,7 @@
 #include "compiler/grad/Rematerialise.h"
 
-#include "compiler/grad/AttentionOperands.h"
+#include "compiler/grad/AttentionValues.h"
+#include "compiler/grad/ElementWork.h"
 #include "compiler/grad/RematerialiseCut.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -15,8 +16,17 @@ namespace {
 /// For symbols without a hint.
 constexpr int64_t defaultHint = 64;
 
-/// Constants of the program, which are never kept.
-bool isSource(Operation *op) { return isa<graph::ConstantOp, graph::WeightOp, graph::SizesOp, graph::IotaOp>(op); }
+/// What a core computes while it moves a byte of memory.
+constexpr double multiplyAddsOfByte = 8;
+
+/// Constants of the program, which are never kept, and parameters as operators read them, such as transposed.
+bool isSource(Operation *op) {
+  if (isa<graph::ReshapeOp, graph::TransposeOp>(op)) {
+    Operation *moved = op->getOperand(0).getDefiningOp();
+    return !moved || isSource(moved);
+  }
+  return isa<graph::ConstantOp, graph::WeightOp, graph::SizesOp, graph::IotaOp>(op);
+}
 
 /// Sums of floats depend on the order in which a program adds: computed again within another one, they may round
 /// otherwise.
@@ -30,16 +40,7 @@ bool mayRecompute(Operation *op) {
     return false;
   return isa<graph::UnaryOp, graph::BinaryOp, graph::CompareOp, graph::SelectOp, graph::CastOp, graph::BroadcastOp,
              graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::PadOp, graph::ConcatOp, graph::GatherOp,
-             graph::GatherElementsOp, graph::ReduceOp, graph::RandomBitsOp>(op);
-}
-
-/// Whether it takes no longer than to move its operands.
-bool isSimple(Operation *op) {
-  using Kind = graph::BinaryKind;
-  if (auto binary = dyn_cast<graph::BinaryOp>(op))
-    return !llvm::is_contained({Kind::rem, Kind::mod, Kind::pow, Kind::atan2}, binary.getKind());
-  return isa<graph::CompareOp, graph::SelectOp, graph::CastOp, graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp,
-             graph::PadOp, graph::SliceOp>(op);
+             graph::GatherElementsOp, graph::ReduceOp, graph::WindowArgmaxOp, graph::RandomBitsOp>(op);
 }
 
 class Rematerialiser {
@@ -56,12 +57,12 @@ private:
   void collectValues(const RecomputePolicy &policy);
   llvm::BitVector choose(const RecomputePolicy &policy) const;
   llvm::BitVector keepAllBut(const llvm::BitVector &recomputed) const;
+  double priceTime(int64_t keptBefore) const;
   int64_t bytesOf(const llvm::BitVector &kept) const;
   double countProducts() const;
-  bool pays(const llvm::BitVector &kept, int64_t keptBefore) const;
   std::optional<int64_t> evaluate(sym::Expr size) const;
   int64_t bytesOf(Value value) const;
-  double costOf(Value value) const;
+  double timeOf(Value value) const;
   bool isKept(Value value) const;
   Value again(Value value);
 
@@ -76,6 +77,7 @@ private:
   llvm::BitVector required, kept;
   llvm::BitVector keptAnyway;    ///< if required
   DenseMap<Value, Value> copies; ///< recomputed values in the backward pass
+  double price = 0;              ///< of a multiply-add, in bytes
   int64_t made = 0;
 };
 
@@ -98,6 +100,14 @@ void Rematerialiser::findForward(ArrayRef<unsigned> losses) {
     }
   if (!last)
     return;
+  // Where the largest elements of windows are is found together with these.
+  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(std::next(last->getIterator()), block.end())))
+    if (auto places = dyn_cast<graph::WindowArgmaxOp>(op);
+        places && forward.contains(places.getOperand().getDefiningOp())) {
+      op.moveAfter(last);
+      forward.insert(&op);
+      last = &op;
+    }
   // Values beside the loss, such as new statistics, are no later users.
   for (Operation *op = last->getNextNode(); op && op != block.getTerminator(); op = op->getNextNode())
     backward.insert(op);
@@ -114,11 +124,11 @@ void Rematerialiser::collectValues(const RecomputePolicy &policy) {
   }
   required.resize(values.size());
   keptAnyway.resize(values.size());
-  DenseSet<Value> attended = findAttentionOperands(forward);
+  AttentionValues attention = findAttentionValues(forward);
   for (auto [number, value] : llvm::enumerate(values)) {
-    bool mayBe = policy.kind == RecomputePolicy::Kind::Priced ? isSimple(value.getDefiningOp())
-                                                              : mayRecompute(value.getDefiningOp());
-    if (!mayBe || attended.contains(value))
+    // A connected attention computes its scores again by itself.
+    bool isConnected = policy.kind == RecomputePolicy::Kind::Priced && attention.between.contains(value);
+    if (!mayRecompute(value.getDefiningOp()) || attention.operands.contains(value) || isConnected)
       keptAnyway.set(number);
     for (Operation *user : value.getUsers()) {
       if (!backward.contains(block.findAncestorOpInBlock(*user)))
@@ -147,12 +157,24 @@ int64_t Rematerialiser::bytesOf(Value value) const {
                                                                        : bytes;
 }
 
-/// The cost of recomputing a value from its operands: bytes read and written, and arithmetic in the same unit.
-double Rematerialiser::costOf(Value value) const {
-  double cost = bytesOf(value);
-  for (Value operand : value.getDefiningOp()->getOperands())
-    cost += bytesOf(operand);
-  return isa<graph::UnaryOp>(value.getDefiningOp()) ? 2 * cost : cost;
+/// The time of computing a value again from its operands, in multiply-adds. Users fuse elementwise operators, which
+/// then take their arithmetic alone; whatever else moves elements is taken to read and write memory.
+double Rematerialiser::timeOf(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (isa<graph::ReshapeOp, graph::BroadcastOp>(op))
+    return 0;
+  double elements = double(evaluate(cast<graph::TensorType>(value.getType()).getNumElements()).value_or(0));
+  if (isa<graph::ConcatOp, graph::GatherOp, graph::GatherElementsOp, graph::ReduceOp, graph::WindowArgmaxOp>(op)) {
+    double bytes = bytesOf(value);
+    for (Value operand : op->getOperands())
+      bytes += bytesOf(operand);
+    double time = bytes * multiplyAddsOfByte;
+    // An element of a window is compared and selected, and so is its place.
+    if (auto places = dyn_cast<graph::WindowArgmaxOp>(op))
+      time += 14.0 * elements * llvm::product_of(places.getSizes());
+    return time;
+  }
+  return elements * double(getWorkOfElement(op));
 }
 
 int64_t Rematerialiser::bytesOf(const llvm::BitVector &chosen) const {
@@ -185,15 +207,12 @@ double Rematerialiser::countProducts() const {
   return count;
 }
 
-/// Whether most of the bytes that would be kept are saved, and what is needed and not kept takes a part of the step
-/// that hardly shows.
-bool Rematerialiser::pays(const llvm::BitVector &kept, int64_t keptBefore) const {
-  // A step has the products of the forward pass three times; a core multiplies and adds so often while it moves a byte.
-  constexpr double mostTime = 0.1, multiplyAddsOfByte = 4, mostKept = 1.0 / 3;
-  llvm::BitVector again = required;
-  again.reset(kept);
-  return double(bytesOf(kept)) <= mostKept * double(keptBefore) &&
-         double(bytesOf(again)) * multiplyAddsOfByte <= mostTime * 3 * countProducts();
+/// The bytes for which a multiply-add pays: a hundredth of a step's time for four of what would be kept.
+double Rematerialiser::priceTime(int64_t keptBefore) const {
+  constexpr double partOfMemory = 4;
+  // The products three times; what is kept is written and read, and so are as many gradients.
+  double time = 3 * countProducts() + 4 * multiplyAddsOfByte * double(keptBefore);
+  return time > 0 ? partOfMemory * double(keptBefore) / time : 0;
 }
 
 /// The cheapest set to keep, if all later needed values except `recomputed` are kept in any case.
@@ -210,6 +229,8 @@ llvm::BitVector Rematerialiser::keepAllBut(const llvm::BitVector &recomputed) co
     bool isChosen = !required[number] || recomputed[number] || isa<graph::ReshapeOp>(op);
     if (keptAnyway[number] || !isChosen)
       problem.forbid(number);
+    else if (price > 0)
+      problem.takes(number, price * timeOf(value));
     if (required[number])
       problem.require(number);
   }
@@ -225,7 +246,7 @@ llvm::BitVector Rematerialiser::choose(const RecomputePolicy &policy) const {
     if (!keptAnyway[number])
       candidates.push_back(number);
   llvm::stable_sort(candidates, [&](unsigned one, unsigned other) {
-    return bytesOf(values[one]) * costOf(values[other]) > bytesOf(values[other]) * costOf(values[one]);
+    return bytesOf(values[one]) * timeOf(values[other]) > bytesOf(values[other]) * timeOf(values[one]);
   });
   // The more values may be recomputed, the fewer bytes are kept: finds the shortest sufficient prefix of the list.
   auto keepAfter = [&](size_t count) {
@@ -285,9 +306,9 @@ Recomputed Rematerialiser::run(const RecomputePolicy &policy) {
   recomputed.keptBefore = recomputed.keptAfter = bytesOf(keepAllBut(llvm::BitVector(values.size())));
   if (policy.kind == RecomputePolicy::Kind::None || values.empty())
     return recomputed;
+  if (policy.kind == RecomputePolicy::Kind::Priced)
+    price = priceTime(recomputed.keptBefore);
   kept = choose(policy);
-  if (policy.kind == RecomputePolicy::Kind::Priced && !pays(kept, recomputed.keptBefore))
-    return recomputed;
   recomputed.keptAfter = bytesOf(kept);
 
   for (Operation *op = forward.back()->getNextNode(); op != block.getTerminator(); op = op->getNextNode()) {

@@ -88,22 +88,37 @@ func.func @attention(%x: !graph.tensor<[n, 8], f32> {graph.name = "x"}, %y: !gra
   return %loss : !graph.tensor<[], f32>
 }
 
-// Maps are computed again where most is saved, and products take long beside them; but no elementary functions.
-// CHECK-LABEL: func.func @pays
+// What is computed again is worth its time: maps that their users fuse take their arithmetic alone.
+// CHECK-LABEL: func.func @maps
 // CHECK-SAME: attributes {graph.recomputed = {kept_after = 262144 : i64, kept_before = 786432 : i64, values = 2 : i64}}
 // CHECK: %[[c:.*]] = graph.contract
 // CHECK: graph.reduce add
 // CHECK: %[[kept:.*]] = graph.barrier %[[c]]
-// CHECK: graph.binary mul %[[kept]], %[[kept]]
+// CHECK: graph.unary exp %[[kept]]
 // CHECK: return
-func.func @pays(%x: !graph.tensor<[b, 256], f32> {graph.name = "x"}, %w: !graph.tensor<[256, 1024], f32>) -> !graph.tensor<[], f32>
+func.func @maps(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}, %w: !graph.tensor<[16, 1024], f32>) -> !graph.tensor<[], f32>
     attributes {graph.recompute = {policy = "auto", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
-  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 256], f32>, !graph.tensor<[256, 1024], f32>
-  %1 = graph.binary mul %0, %0 : !graph.tensor<[b, 1024], f32>
-  %2 = graph.binary mul %1, %1 : !graph.tensor<[b, 1024], f32>
+  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 16], f32>, !graph.tensor<[16, 1024], f32>
+  %1 = graph.unary exp %0 : !graph.tensor<[b, 1024], f32>
+  %2 = graph.binary mul %1, %0 : !graph.tensor<[b, 1024], f32>
   %3 = graph.binary mul %2, %2 : !graph.tensor<[b, 1024], f32>
   %4 = graph.reduce add %3 axes [0, 1] : !graph.tensor<[b, 1024], f32>
   return %4 : !graph.tensor<[], f32>
+}
+
+// What moves elements takes memory's time, which products hide only if they take long beside it.
+// CHECK-LABEL: func.func @long_products
+// CHECK-SAME: values = 1 : i64
+// CHECK: %[[kept:.*]] = graph.barrier
+// CHECK: graph.concat %[[kept]]
+// CHECK: return
+func.func @long_products(%x: !graph.tensor<[b, 1024], f32> {graph.name = "x"}, %w: !graph.tensor<[1024, 1024], f32>) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "auto", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
+  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 1024], f32>, !graph.tensor<[1024, 1024], f32>
+  %1 = graph.concat %0, %0 axis 1 : !graph.tensor<[b, 1024], f32>, !graph.tensor<[b, 1024], f32>
+  %2 = graph.binary mul %1, %1 : !graph.tensor<[b, 2048], f32>
+  %3 = graph.reduce add %2 axes [0, 1] : !graph.tensor<[b, 2048], f32>
+  return %3 : !graph.tensor<[], f32>
 }
 
 // CHECK-LABEL: func.func @short_products
@@ -113,23 +128,42 @@ func.func @pays(%x: !graph.tensor<[b, 256], f32> {graph.name = "x"}, %w: !graph.
 func.func @short_products(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}, %w: !graph.tensor<[16, 1024], f32>) -> !graph.tensor<[], f32>
     attributes {graph.recompute = {policy = "auto", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
   %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 16], f32>, !graph.tensor<[16, 1024], f32>
-  %1 = graph.binary mul %0, %0 : !graph.tensor<[b, 1024], f32>
-  %2 = graph.binary mul %1, %1 : !graph.tensor<[b, 1024], f32>
-  %3 = graph.binary mul %2, %2 : !graph.tensor<[b, 1024], f32>
-  %4 = graph.reduce add %3 axes [0, 1] : !graph.tensor<[b, 1024], f32>
-  return %4 : !graph.tensor<[], f32>
+  %1 = graph.concat %0, %0 axis 1 : !graph.tensor<[b, 1024], f32>, !graph.tensor<[b, 1024], f32>
+  %2 = graph.binary mul %1, %1 : !graph.tensor<[b, 2048], f32>
+  %3 = graph.reduce add %2 axes [0, 1] : !graph.tensor<[b, 2048], f32>
+  return %3 : !graph.tensor<[], f32>
 }
 
-// CHECK-LABEL: func.func @functions
-// CHECK-SAME: values = 0 : i64
-// CHECK-NOT: graph.barrier
+// Transposed parameters are neither kept nor computed again: products read parameters through them.
+// CHECK-LABEL: func.func @parameters
+// CHECK: %[[turned:.*]] = graph.transpose %arg1
+// CHECK: %[[kept:.*]] = graph.barrier
+// CHECK: %[[e:.*]] = graph.unary exp %[[kept]]
+// CHECK-NOT: graph.transpose
+// CHECK: graph.contract %{{.*}}, %[[turned]]
 // CHECK: return
-func.func @functions(%x: !graph.tensor<[b, 256], f32> {graph.name = "x"}, %w: !graph.tensor<[256, 1024], f32>) -> !graph.tensor<[], f32>
-    attributes {graph.recompute = {policy = "auto", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
-  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 256], f32>, !graph.tensor<[256, 1024], f32>
+func.func @parameters(%x: !graph.tensor<[b, 256], f32> {graph.name = "x"}, %w: !graph.tensor<[1024, 256], f32>) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "blocks", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
+  %turned = graph.transpose %w [1, 0] : !graph.tensor<[1024, 256], f32>
+  %0 = graph.contract %x, %turned batch [] x [] contract [1] x [0] : !graph.tensor<[b, 256], f32>, !graph.tensor<[256, 1024], f32>
   %1 = graph.unary exp %0 : !graph.tensor<[b, 1024], f32>
-  %2 = graph.unary exp %1 : !graph.tensor<[b, 1024], f32>
-  %3 = graph.unary exp %2 : !graph.tensor<[b, 1024], f32>
-  %4 = graph.reduce add %3 axes [0, 1] : !graph.tensor<[b, 1024], f32>
-  return %4 : !graph.tensor<[], f32>
+  %2 = graph.binary mul %1, %0 : !graph.tensor<[b, 1024], f32>
+  %3 = graph.reduce add %2 axes [0, 1] : !graph.tensor<[b, 1024], f32>
+  return %3 : !graph.tensor<[], f32>
+}
+
+// Where the largest elements of windows are is found with these, and kept.
+// CHECK-LABEL: func.func @places
+// CHECK: graph.window max %[[pooled:.*]] sizes
+// CHECK: graph.window_argmax %[[pooled]] sizes
+// CHECK: graph.barrier
+// CHECK-NOT: graph.window_argmax
+// CHECK: return
+func.func @places(%x: !graph.tensor<[b, 8, 16, 16], f32> {graph.name = "x"}) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "auto", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
+  %0 = graph.binary mul %x, %x : !graph.tensor<[b, 8, 16, 16], f32>
+  %1 = graph.binary mul %0, %0 : !graph.tensor<[b, 8, 16, 16], f32>
+  %2 = graph.window max %1 sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : !graph.tensor<[b, 8, 16, 16], f32>
+  %3 = graph.reduce add %2 axes [0, 1, 2, 3] : !graph.tensor<[b, 8, 8, 8], f32>
+  return %3 : !graph.tensor<[], f32>
 }

@@ -89,7 +89,7 @@ def targets(tool):
 def count(tool, *options):
     """The counters of the step that is compiled with these options: `step.stone`."""
     tool.train("model.onnx", "--compile-only", "-o", "step.stone", "--optimizer", "sgd", "--loss", "mse", "--data", "1.npz",
-               "--precision", "bf16", *options)
+               "--precision", "bf16", "--recompute", "none", *options)
     return json.loads(tool.run("inspect", "step.stone", "--json").stdout)["statistics"]
 
 

@@ -1,7 +1,8 @@
-#include "compiler/grad/AttentionOperands.h"
+#include "compiler/grad/AttentionValues.h"
 
 using namespace mlir;
 using namespace freestone;
+using namespace freestone::grad;
 
 namespace {
 
@@ -35,8 +36,8 @@ Scores::Scores(graph::ContractOp product, const llvm::SetVector<Operation *> &op
 
 } // namespace
 
-DenseSet<Value> grad::findAttentionOperands(const llvm::SetVector<Operation *> &operators) {
-  DenseSet<Value> found;
+AttentionValues grad::findAttentionValues(const llvm::SetVector<Operation *> &operators) {
+  AttentionValues found;
   for (Operation *op : operators) {
     auto product = dyn_cast<graph::ContractOp>(op);
     if (!product)
@@ -44,11 +45,14 @@ DenseSet<Value> grad::findAttentionOperands(const llvm::SetVector<Operation *> &
     Scores scores(product, operators);
     if (!scores.haveMaximum || !scores.haveExponential || scores.readers.empty())
       continue;
-    found.insert_range(product->getOperands());
+    found.operands.insert_range(product->getOperands());
     for (graph::ContractOp reader : scores.readers)
       for (Value operand : reader->getOperands())
         if (!scores.values.contains(operand))
-          found.insert(operand);
+          found.operands.insert(operand);
+    found.between.insert_range(scores.values);
+    for (Value value : scores.values.getArrayRef().drop_front())
+      found.between.insert_range(value.getDefiningOp()->getOperands());
   }
   return found;
 }
