@@ -89,6 +89,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   tile::GraphToTileOptions lowering;
   lowering.residueClasses = switches.residueClasses;
   functions.addPass(tile::createSumIntoScatters({switches.scattersInPlace}));
+  functions.addPass(tile::createGuardRows({switches.guardRows}));
   functions.addPass(tile::createReassociateSums({switches.reassociate}));
   functions.addPass(tile::createUnfoldConvolutions());
   functions.addPass(tile::createGraphToTile(lowering));

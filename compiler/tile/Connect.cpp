@@ -34,7 +34,9 @@ private:
   bool isWidePassage(ArrayRef<ComputeOp> members, const Axes &axes);
   bool areSmall();
   bool hasTiles();
-  bool findFactors(const Axes &axes);
+  bool isOfRow(Value tensor);
+  bool findGuard();
+  bool findFactors();
   Value makeUnscaled();
   int64_t recompute(const Axes &axes);
   void moveBehind();
@@ -52,9 +54,20 @@ private:
     bool divides;
   };
 
-  /// The compute that makes the rows of a single sum, and its factors.
+  /// A condition of whole rows under which they are 0.
+  struct Guard {
+    arith::SelectOp select;
+    bool hidesWhereMet;
+    /// What the condition is computed of.
+    SmallVector<unsigned> inputs;
+
+    Value getElement() { return hidesWhereMet ? select.getFalseValue() : select.getTrueValue(); }
+  };
+
+  /// The compute that makes the rows of a single sum, its factors, and its guard.
   ComputeOp rows;
   SmallVector<Factor> factors;
+  std::optional<Guard> guard;
   /// Further computes of the connection, and those that are none of it any more.
   Members added, erased;
 };
@@ -163,22 +176,68 @@ bool Connection::hasTiles() {
   return TypicalSizes(last.front()).evaluate(first.getExtent(first.outer)).value_or(0) >= fewestTiles;
 }
 
+/// Whether a tensor has values of each row that are complete only behind all columns.
+bool Connection::isOfRow(Value tensor) {
+  auto producer = tensor.getDefiningOp<ComputeOp>();
+  return llvm::is_contained(form->behind, producer) ||
+         (llvm::is_contained(form->inside, producer) && producer.getNumReductions());
+}
+
+/// The operations of a body of which a value is made, in order, and the arguments that these read.
+static std::pair<SmallVector<Operation *>, SmallVector<BlockArgument>> getSlice(Value value, Block &body) {
+  llvm::SmallDenseSet<Value> needed = {value};
+  SmallVector<Operation *> operations;
+  for (Operation &op : llvm::reverse(body))
+    if (llvm::any_of(op.getResults(), [&](Value result) { return needed.contains(result); })) {
+      needed.insert_range(op.getOperands());
+      operations.push_back(&op);
+    }
+  std::reverse(operations.begin(), operations.end());
+  SmallVector<BlockArgument> arguments;
+  for (BlockArgument argument : body.getArguments())
+    if (needed.contains(argument))
+      arguments.push_back(argument);
+  return {operations, arguments};
+}
+
+/// Finds the condition under which the rows are 0, if the element is selected by one of values of each row alone.
+bool Connection::findGuard() {
+  auto select = rows.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
+  if (!select)
+    return false;
+  bool hidesWhereMet = matchPattern(select.getTrueValue(), m_AnyZeroFloat());
+  if (!hidesWhereMet && !matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
+    return false;
+  auto [operations, arguments] = getSlice(select.getCondition(), *rows.getBody());
+  if (!llvm::all_of(operations, [](Operation *op) { return isa_and_nonnull<arith::ArithDialect>(op->getDialect()); }))
+    return false;
+  Guard found{select, hidesWhereMet, {}};
+  for (BlockArgument argument : arguments) {
+    unsigned input = argument.getArgNumber();
+    if (!isOfRow(rows.getInputs()[input]) || rows.getFill(input))
+      return false;
+    found.inputs.push_back(input);
+  }
+  guard = std::move(found);
+  return true;
+}
+
 /// Finds the values of each row, complete only behind all columns, to which the rows of the sum are proportional: the
-/// sum over k of f[m] * a[m, k] * b[k, n] is f[m] times the sum of a[m, k] * b[k, n]. Whether the rows depend on no
-/// other such values.
-bool Connection::findFactors(const Axes &axes) {
+/// sum over k of f[m] * a[m, k] * b[k, n] is f[m] times the sum of a[m, k] * b[k, n]. A guard may hide the product.
+/// Whether the rows depend on no other such values.
+bool Connection::findFactors() {
   rows = form->sums.front().intermediate.getDefiningOp<ComputeOp>();
   if (rows.getNumReductions() || rows.getNumResults() != 1 || !rows.getReads().empty())
     return false;
+  Value element = findGuard() ? guard->getElement() : rows.getBody()->getTerminator()->getOperand(0);
+  SmallVector<BlockArgument> used = getSlice(element, *rows.getBody()).second;
   for (auto [input, tensor] : llvm::enumerate(rows.getInputs())) {
-    auto producer = tensor.getDefiningOp<ComputeOp>();
-    bool isReduced = llvm::is_contained(form->inside, producer) && producer.getNumReductions();
-    if (!isReduced && !llvm::is_contained(form->behind, producer))
+    if (!isOfRow(tensor) || !llvm::is_contained(used, rows.getInputArgs()[input]))
       continue;
     auto isFactor = [&](Dependence dependence) {
       BodyDependences body;
       body.set(rows.getInputArgs()[input], dependence);
-      return body.isProportional(rows.getBody()->getTerminator()->getOperand(0));
+      return body.isProportional(element);
     };
     bool divides = isFactor(Dependence::divisor);
     if (rows.getFill(input) || (!divides && !isFactor(Dependence::factor)))
@@ -201,7 +260,15 @@ static void dropOnes(Block &body) {
   }
 }
 
-/// The rows without their factors: a compute that is added, or the one of which all else is made.
+/// Lets a compute yield another value, and erases what is needed for none.
+static void yieldInstead(Block &body, Value value) {
+  body.getTerminator()->setOperand(0, value);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+/// The rows without their factors and their guard: a compute that is added, or the one of which all else is made.
 Value Connection::makeUnscaled() {
   OpBuilder builder(rows);
   ComputeBuilder unscaled(builder, rows.getLoc(), rows.getExtents());
@@ -209,7 +276,8 @@ Value Connection::makeUnscaled() {
   SmallVector<std::optional<unsigned>> inputs;
   for (auto [input, tensor] : llvm::enumerate(rows.getInputs())) {
     bool isFactor = llvm::any_of(factors, [&](const Factor &factor) { return factor.input == input; });
-    inputs.push_back(isFactor
+    bool isLeftOut = isFactor || (guard && llvm::is_contained(guard->inputs, input));
+    inputs.push_back(isLeftOut
                          ? std::nullopt
                          : std::optional(unscaled.read(tensor, getIndices(rows, input, loops), rows.getFill(input))));
   }
@@ -221,8 +289,13 @@ Value Connection::makeUnscaled() {
     return cloneBody(body, rows, elements, {}, {}, loops).front();
   });
   assert(succeeded(made) && "indices that were affine stay so");
-  dropOnes(*made->getBody());
-  auto element = dyn_cast<BlockArgument>(made->getBody()->getTerminator()->getOperand(0));
+  Block &body = *made->getBody();
+  if (guard) {
+    auto select = body.getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
+    yieldInstead(body, guard->hidesWhereMet ? select.getFalseValue() : select.getTrueValue());
+  }
+  dropOnes(body);
+  auto element = dyn_cast<BlockArgument>(body.getTerminator()->getOperand(0));
   if (element && isReadAtParallelLoops(*made, element.getArgNumber()) && !made->getFill(element.getArgNumber())) {
     Value tensor = made->getInputs()[element.getArgNumber()];
     made->erase();
@@ -242,9 +315,9 @@ void Connection::moveBehind() {
   SmallVector<Expr> at = getIndices(contraction, left), extents = contraction.getExtents();
   ComputeBuilder scaling(builder, rows.getLoc(), ArrayRef(extents).take_front(contraction.getNumParallel()));
   unsigned total = scaling.read(contraction.getResult(0));
-  SmallVector<unsigned> inputs = llvm::map_to_vector(factors, [&](const Factor &factor) {
-    return scaling.read(rows.getInputs()[factor.input], getIndices(rows, factor.input, at));
-  });
+  auto read = [&](unsigned input) { return scaling.read(rows.getInputs()[input], getIndices(rows, input, at)); };
+  SmallVector<unsigned> inputs = llvm::map_to_vector(factors, [&](const Factor &factor) { return read(factor.input); });
+  SmallVector<unsigned> ofGuard = guard ? llvm::map_to_vector(guard->inputs, read) : SmallVector<unsigned>();
   Expr depth = sum.getExtent(sum.k);
   FailureOr<ComputeOp> behind = scaling.create(sum.elementType, [&](ComputeBody &body) -> Value {
     ImplicitLocOpBuilder &inner = body.builder;
@@ -252,12 +325,22 @@ void Connection::moveBehind() {
     for (auto [factor, input] : llvm::zip_equal(factors, inputs))
       result = factor.divides ? arith::DivFOp::create(inner, result, body.input(input)).getResult()
                               : arith::MulFOp::create(inner, result, body.input(input)).getResult();
+    Value zero = arith::ConstantOp::create(inner, inner.getZeroAttr(sum.elementType));
+    if (guard) {
+      IRMapping mapping;
+      for (auto [input, number] : llvm::zip_equal(guard->inputs, ofGuard))
+        mapping.map(rows.getInputArgs()[input], body.input(number));
+      for (Operation *op : getSlice(guard->select.getCondition(), *rows.getBody()).first)
+        inner.clone(*op, mapping);
+      Value condition = mapping.lookup(guard->select.getCondition());
+      result = guard->hidesWhereMet ? arith::SelectOp::create(inner, condition, zero, result)
+                                    : arith::SelectOp::create(inner, condition, result, zero);
+    }
     if (depth.isConstant())
       return result;
     // The sum of nothing is 0, even where the factor is no number.
     Value none = arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, body.size(depth),
                                        arith::ConstantIndexOp::create(inner, 0));
-    Value zero = arith::ConstantOp::create(inner, inner.getZeroAttr(sum.elementType));
     return arith::SelectOp::create(inner, none, zero, result);
   });
   assert(succeeded(behind) && "indices that were affine stay so");
@@ -377,7 +460,7 @@ int64_t Connection::connect() {
   if (!form || !isWorthIt(*axes))
     return 0;
   bool reduces = llvm::any_of(form->inside, [](ComputeOp compute) { return compute.getNumReductions() > 0; });
-  if (reduces && (form->sums.size() > 1 || !findFactors(*axes)))
+  if (reduces && (form->sums.size() > 1 || !findFactors()))
     return 0;
   SmallVector<ComputeOp> inside(form->inside);
   if (reduces)

@@ -109,6 +109,27 @@ def UnfoldConvolutions : TilePass<"tile-unfold-convolutions", "::mlir::func::Fun
   }];
 }
 
+def GuardRows : TilePass<"tile-guard-rows", "::mlir::func::FuncOp"> {
+  let summary = "selects by a row's sum, instead of by each of its shares, whether softmax has given a number";
+  let description = [{
+    A share of a softmax is NaN if the sum of its row is, and then all of them are: a row that is hidden as a whole, whose
+    attention exporters replace by 0. A condition of rows can follow the product of shares and values (`tile-fuse`), one
+    of elements has to precede it. Counts `guarded_rows`.
+    ```mlir
+    %sum = graph.reduce add %power axes [1] : <[m, n], f32>
+    %inverse = graph.unary reciprocal %sum : <[m], f32>
+    …
+    %share = graph.binary mul %power, %repeated : <[m, n], f32>
+    %none = graph.unary isnan %share : <[m, n], f32>
+    %safe = graph.select %none, %zero, %share : …
+    // →
+    %row = graph.unary isnan %sum : <[m], f32>
+    %none = graph.broadcast %row dims [0] : <[m], i1> -> <[m, n], i1>
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+}
+
 def ReassociateSums : TilePass<"tile-reassociate-sums", "::mlir::func::FuncOp"> {
   let summary = "sums products of a contraction over its other factor, where that has been summed already";
   let description = [{

@@ -1,7 +1,7 @@
 """Attention, compiled as one program: attention.py FOLDER; the environment names the build.
 
 Scores that are masked by tensors or by positions, at lengths with one block of columns and with many, rows that are masked
-wholly or in their first blocks, heads in several orders. Results have the same bits for every number of workers, are as
+wholly or in their first blocks, also where these give 0 (`guarded`), heads in several orders. Results have the same bits for every number of workers, are as
 near to numpy's in fp64 as without connection, and take memory that grows with the length alone; for the processor's
 widest vectors and for narrow ones.
 """
@@ -25,19 +25,24 @@ LOWEST = np.finfo(np.float32).min
 LENGTHS = [(1, 1), (9, 9), (33, 33), (100, 100), (5, 700), (700, 5), (450, 450), (3, 0), (0, 3)]
 
 
-def attend(q, k, v, mask):
-    """In fp64, of [batch, heads, length, depth]; the mask is added to the scores."""
-    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+def is_guarded(name):
+    return name == "guarded"
+
+
+def get_weights(name, q, k, mask):
+    """In fp64, of [batch, heads, length, depth]; the mask is added to the scores. Rows that are masked wholly are NaN, or 0."""
     with np.errstate(invalid="ignore"):
         scores = q @ np.swapaxes(k, 2, 3) / 8 + mask
         weights = np.exp(scores - np.max(scores, -1, keepdims=True, initial=-np.inf))
-        return weights / weights.sum(-1, keepdims=True) @ v
+        weights /= weights.sum(-1, keepdims=True)
+    return np.nan_to_num(weights) if is_guarded(name) else weights
 
 
-def get_core(middle, keys="k", values="v"):
-    """The nodes from q, k and v [batch, heads, length, depth] to z, with `middle` from scores "s" to masked ones "t"."""
+def get_core(middle, keys="k", values="v", guard=()):
+    """The nodes from q, k and v [batch, heads, length, depth] to z, with `middle` from scores "s" to masked ones "t", and
+    `guard` from weights "p" to others "w"."""
     return [node("Transpose", [keys], ["kt"], perm=[0, 1, 3, 2]), node("MatMul", ["q", "kt"], ["r"]), node("Mul", ["r", "eighth"], ["s"]),
-            *middle, node("Softmax", ["t"], ["p"], axis=-1), node("MatMul", ["p", values], ["z"])]
+            *middle, node("Softmax", ["t"], ["p"], axis=-1), *guard, node("MatMul", ["w" if guard else "p", values], ["z"])]
 
 
 def repeat(tensor):
@@ -63,6 +68,9 @@ def get_cases():
     cases["grouped"] = grouped, {}, lambda rows, columns: 0, False
     mask = {"a": (FLOAT, [1, 1, "l", "c"])}
     cases["added"] = get_core([node("Add", ["s", "a"], ["t"])]), mask, lambda rows, columns, a: a, False
+    # As PyTorch exports its attention with masks.
+    guard = [node("IsNaN", ["p"], ["hidden"]), node("Where", ["hidden", "zero", "p"], ["w"])]
+    cases["guarded"] = get_core([node("Add", ["s", "a"], ["t"])], guard=guard), mask, lambda rows, columns, a: a, False
     bias = {"a": (FLOAT, ["b", HEADS, 1, "c"])}
     cases["bias"] = get_core([node("Add", ["s", "a"], ["t"])]), bias, lambda rows, columns, a: a, False
     chosen = {"a": (BOOL, [1, 1, "l", "c"])}
@@ -122,6 +130,9 @@ def check(folder, name, target, depth, case, random):
     nodes, inputs, get_mask, is_square = case
     artifact, connected = compile_case(folder, name, target, nodes, inputs, depth)
     assert connected == 1, (name, target, connected)
+    if is_guarded(name):
+        _, unguarded = compile_case(folder, name, target, nodes, inputs, depth, "--disable", "row-guards")
+        assert unguarded == 0, target
     apart, none = compile_case(folder, name, target, nodes, inputs, depth, "--disable", "connect")
     assert none == 0, name
     models = [freestone_runtime.Model(artifact, workers) for workers in WORKERS]
@@ -134,7 +145,8 @@ def check(folder, name, target, depth, case, random):
                  for key in "qkv"}
         feeds |= {key: draw(random, kind, tuple(sizes.get(extent, extent) for extent in shape)) for key, (kind, shape) in inputs.items()}
         mask = get_mask(np.arange(rows)[:, None], np.arange(columns), *(feeds[key] for key in inputs))
-        right = attend(feeds["q"], feeds["k"], feeds["v"], mask)
+        q, k, v = (feeds[key].astype(np.float64) for key in "qkv")
+        right = get_weights(name, q, k, mask) @ v
         first, *others = [model.run(feeds)[0] for model in models]
         for workers, other in zip(WORKERS[1:], others, strict=True):
             assert first.tobytes() == other.tobytes(), f"{name} for {target}, {rows}x{columns}: {workers} workers have other bits than one"

@@ -1,6 +1,6 @@
 """Gradients of attention, compiled as two programs: attention_gradients.py FOLDER; the environment names the build.
 
-The cases of attention.py, where every row sees something: results and gradients of queries, keys and values have the same
+The cases of attention.py, where every row sees something, or gives 0: results and gradients of queries, keys and values have the same
 bits for every number of workers, are as near to numpy's in fp64 as without connection, and take memory that grows with
 the length alone; for the processor's widest vectors and for narrow ones.
 """
@@ -10,19 +10,17 @@ import sys
 
 import numpy as np
 
-from attention import FLOAT, HEADS, LENGTHS, TARGETS, WORKERS, get_cases, get_initializers, get_key_heads
+from attention import FLOAT, HEADS, LENGTHS, TARGETS, WORKERS, get_cases, get_initializers, get_key_heads, get_weights, is_guarded
 from graphs import node, save
 import freestone_runtime
 
 DEPTH = 64
 
 
-def differentiate(q, k, v, mask, g):
+def differentiate(name, q, k, v, mask, g):
     """The result and the gradients in fp64; heads of keys that serve several queries are summed."""
     q, k, v, g = (x.astype(np.float64) for x in (q, k, v, g))
-    scores = q @ np.swapaxes(k, 2, 3) / 8 + mask
-    weights = np.exp(scores - np.max(scores, -1, keepdims=True, initial=-np.inf))
-    weights /= weights.sum(-1, keepdims=True)
+    weights = get_weights(name, q, k, mask)
     slope = g @ np.swapaxes(v, 2, 3)
     slope = weights * (slope - np.sum(slope * weights, -1, keepdims=True)) / 8
     gradients = [slope @ k, np.swapaxes(slope, 2, 3) @ q, np.swapaxes(weights, 2, 3) @ g]
@@ -69,8 +67,10 @@ def check(folder, name, target, case, random):
         shape = {"q": (2, HEADS, rows, DEPTH), "g": (2, HEADS, rows, DEPTH), "k": (2, get_key_heads(name), columns, DEPTH)}
         feeds = {key: random.normal(size=shape.get(key, shape["k"])).astype(np.float32) for key in "qkvg"}
         feeds |= {key: draw(random, kind, tuple(sizes.get(extent, extent) for extent in dims)) for key, (kind, dims) in inputs.items()}
+        if is_guarded(name):
+            feeds["a"][..., 2:3, :] = -np.inf
         mask = get_mask(np.arange(rows)[:, None], np.arange(columns), *(feeds[key] for key in inputs))
-        right = differentiate(feeds["q"], feeds["k"], feeds["v"], mask, feeds["g"])
+        right = differentiate(name, feeds["q"], feeds["k"], feeds["v"], mask, feeds["g"])
         results = [model.run(feeds) for model in models]
         before = reference.run(feeds)
         for number, expected in enumerate(right):

@@ -1,7 +1,7 @@
-// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse))' | FileCheck %s
-// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse{connect=false}))' \
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,tile-guard-rows,graph-to-tile,tile-inline-producers,tile-fuse))' | FileCheck %s
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,tile-guard-rows,graph-to-tile,tile-inline-producers,tile-fuse{connect=false}))' \
 // RUN:   | FileCheck %s --check-prefix=OFF
-// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse{splits=true cache-bytes=4194304}))' \
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,tile-guard-rows,graph-to-tile,tile-inline-producers,tile-fuse{splits=true cache-bytes=4194304}))' \
 // RUN:   | FileCheck %s --check-prefix=SPLIT
 
 // Attention is one program. The quotient by the sums, which are complete only behind all columns, moves behind the
@@ -32,6 +32,32 @@ func.func @attention(%q: !graph.tensor<[b, m, d], f32>, %k: !graph.tensor<[b, n,
   %s = graph.contract %q, %k batch [0] x [0] contract [2] x [2] : !graph.tensor<[b, m, d], f32>, !graph.tensor<[b, n, d], f32>
   %p = graph.softmax %s axis 2 : !graph.tensor<[b, m, n], f32>
   %o = graph.contract %p, %v batch [0] x [0] contract [2] x [1] : !graph.tensor<[b, m, n], f32>, !graph.tensor<[b, n, e], f32>
+  return %o : !graph.tensor<[b, m, e], f32>
+}
+
+// -----
+
+// Rows whose weights are no numbers give 0: the guard follows the second product, as the quotient does.
+// CHECK-LABEL: func.func @guarded
+// CHECK-SAME:    connected = 1
+// CHECK:         tile.group {
+// CHECK:           %[[WEIGHTS:.*]] = tile.compute [b, m, n] [parallel, parallel, parallel]
+// CHECK:             math.exp
+// CHECK:           %[[SUMS:.*]] = tile.compute [b, m, n] {{.*}} ins(%[[WEIGHTS]]
+// CHECK:           %[[FACTORS:.*]] = tile.compute [b, m] [parallel, parallel] ins(%[[SUMS]]
+// CHECK:           %[[MIXED:.*]] = tile.compute [b, m, e, n] {{.*}} ins(%[[WEIGHTS]]
+// CHECK:           tile.compute [b, m, e] {{.*}} ins(%[[MIXED]] : {{.*}}, %[[FACTORS]] : {{.*}}, %[[SUMS]]
+// CHECK:             %[[scaled:.*]] = arith.mulf
+// CHECK:             arith.cmpf oge
+// CHECK:             arith.select %{{.*}}, %{{.*}}, %[[scaled]]
+func.func @guarded(%q: !graph.tensor<[b, m, d], f32>, %k: !graph.tensor<[b, n, d], f32>, %v: !graph.tensor<[b, n, e], f32>)
+    -> !graph.tensor<[b, m, e], f32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> -> !graph.tensor<[b, m, n], f32>
+  %s = graph.contract %q, %k batch [0] x [0] contract [2] x [2] : !graph.tensor<[b, m, d], f32>, !graph.tensor<[b, n, d], f32>
+  %p = graph.softmax %s axis 2 : !graph.tensor<[b, m, n], f32>
+  %hidden = graph.unary isnan %p : !graph.tensor<[b, m, n], f32>
+  %w = graph.select %hidden, %zero, %p : !graph.tensor<[b, m, n], i1>, !graph.tensor<[b, m, n], f32>
+  %o = graph.contract %w, %v batch [0] x [0] contract [2] x [1] : !graph.tensor<[b, m, n], f32>, !graph.tensor<[b, n, e], f32>
   return %o : !graph.tensor<[b, m, e], f32>
 }
 
