@@ -1,6 +1,5 @@
 #include "compiler/tile/Connect.h"
 
-#include "compiler/plan/BodyDependences.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/RunningReductions.h"
 #include "compiler/tile/ConnectedForm.h"
@@ -9,9 +8,8 @@
 #include "compiler/tile/NeighbourLoops.h"
 #include "compiler/tile/Recompute.h"
 #include "compiler/tile/RewriteLoops.h"
+#include "compiler/tile/RowFactors.h"
 #include "compiler/tile/SplitProducts.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -34,12 +32,7 @@ private:
   bool isWidePassage(ArrayRef<ComputeOp> members, const Axes &axes);
   bool areSmall();
   bool hasTiles();
-  bool isOfRow(Value tensor);
-  bool findGuard();
-  bool findFactors();
-  Value makeUnscaled();
   int64_t recompute(const Axes &axes);
-  void moveBehind();
   void endSums(const Axes &axes);
   void join();
 
@@ -48,26 +41,8 @@ private:
   Members &last;
   const ConnectLimits &limits;
   std::optional<ConnectedForm> form;
-  /// An operand that is a factor of whole rows, or the reciprocal of one.
-  struct Factor {
-    unsigned input;
-    bool divides;
-  };
-
-  /// A condition of whole rows under which they are 0.
-  struct Guard {
-    arith::SelectOp select;
-    bool hidesWhereMet;
-    /// What the condition is computed of.
-    SmallVector<unsigned> inputs;
-
-    Value getElement() { return hidesWhereMet ? select.getFalseValue() : select.getTrueValue(); }
-  };
-
-  /// The compute that makes the rows of a single sum, its factors, and its guard.
-  ComputeOp rows;
-  SmallVector<Factor> factors;
-  std::optional<Guard> guard;
+  /// Of the rows of a single sum, between which and the products something is reduced.
+  std::optional<RowFactors> factors;
   /// Further computes of the connection, and those that are none of it any more.
   Members added, erased;
 };
@@ -174,180 +149,6 @@ bool Connection::hasTiles() {
   constexpr int64_t fewestTiles = 2;
   ContractionForm &first = form->products.front();
   return TypicalSizes(last.front()).evaluate(first.getExtent(first.outer)).value_or(0) >= fewestTiles;
-}
-
-/// Whether a tensor has values of each row that are complete only behind all columns.
-bool Connection::isOfRow(Value tensor) {
-  auto producer = tensor.getDefiningOp<ComputeOp>();
-  return llvm::is_contained(form->behind, producer) ||
-         (llvm::is_contained(form->inside, producer) && producer.getNumReductions());
-}
-
-/// The operations of a body of which a value is made, in order, and the arguments that these read.
-static std::pair<SmallVector<Operation *>, SmallVector<BlockArgument>> getSlice(Value value, Block &body) {
-  llvm::SmallDenseSet<Value> needed = {value};
-  SmallVector<Operation *> operations;
-  for (Operation &op : llvm::reverse(body))
-    if (llvm::any_of(op.getResults(), [&](Value result) { return needed.contains(result); })) {
-      needed.insert_range(op.getOperands());
-      operations.push_back(&op);
-    }
-  std::reverse(operations.begin(), operations.end());
-  SmallVector<BlockArgument> arguments;
-  for (BlockArgument argument : body.getArguments())
-    if (needed.contains(argument))
-      arguments.push_back(argument);
-  return {operations, arguments};
-}
-
-/// Finds the condition under which the rows are 0, if the element is selected by one of values of each row alone.
-bool Connection::findGuard() {
-  auto select = rows.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
-  if (!select)
-    return false;
-  bool hidesWhereMet = matchPattern(select.getTrueValue(), m_AnyZeroFloat());
-  if (!hidesWhereMet && !matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
-    return false;
-  auto [operations, arguments] = getSlice(select.getCondition(), *rows.getBody());
-  if (!llvm::all_of(operations, [](Operation *op) { return isa_and_nonnull<arith::ArithDialect>(op->getDialect()); }))
-    return false;
-  Guard found{select, hidesWhereMet, {}};
-  for (BlockArgument argument : arguments) {
-    unsigned input = argument.getArgNumber();
-    if (!isOfRow(rows.getInputs()[input]) || rows.getFill(input))
-      return false;
-    found.inputs.push_back(input);
-  }
-  guard = std::move(found);
-  return true;
-}
-
-/// Finds the values of each row, complete only behind all columns, to which the rows of the sum are proportional: the
-/// sum over k of f[m] * a[m, k] * b[k, n] is f[m] times the sum of a[m, k] * b[k, n]. A guard may hide the product.
-/// Whether the rows depend on no other such values.
-bool Connection::findFactors() {
-  rows = form->sums.front().intermediate.getDefiningOp<ComputeOp>();
-  if (rows.getNumReductions() || rows.getNumResults() != 1 || !rows.getReads().empty())
-    return false;
-  Value element = findGuard() ? guard->getElement() : rows.getBody()->getTerminator()->getOperand(0);
-  SmallVector<BlockArgument> used = getSlice(element, *rows.getBody()).second;
-  for (auto [input, tensor] : llvm::enumerate(rows.getInputs())) {
-    if (!isOfRow(tensor) || !llvm::is_contained(used, rows.getInputArgs()[input]))
-      continue;
-    auto isFactor = [&](Dependence dependence) {
-      BodyDependences body;
-      body.set(rows.getInputArgs()[input], dependence);
-      return body.isProportional(element);
-    };
-    bool divides = isFactor(Dependence::divisor);
-    if (rows.getFill(input) || (!divides && !isFactor(Dependence::factor)))
-      return false;
-    factors.push_back({static_cast<unsigned>(input), divides});
-  }
-  return !factors.empty();
-}
-
-/// Replaces products with 1, and quotients by 1, by the other operand.
-static void dropOnes(Block &body) {
-  for (Operation &op : llvm::make_early_inc_range(body)) {
-    if (!isa<arith::MulFOp, arith::DivFOp>(op))
-      continue;
-    auto isOne = [&](unsigned operand) { return matchPattern(op.getOperand(operand), m_OneFloat()); };
-    if (isOne(1) || (isOne(0) && isa<arith::MulFOp>(op))) {
-      op.getResult(0).replaceAllUsesWith(op.getOperand(isOne(1) ? 0 : 1));
-      op.erase();
-    }
-  }
-}
-
-/// Lets a compute yield another value, and erases what is needed for none.
-static void yieldInstead(Block &body, Value value) {
-  body.getTerminator()->setOperand(0, value);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
-/// The rows without their factors and their guard: a compute that is added, or the one of which all else is made.
-Value Connection::makeUnscaled() {
-  OpBuilder builder(rows);
-  ComputeBuilder unscaled(builder, rows.getLoc(), rows.getExtents());
-  SmallVector<Expr> loops = unscaled.parallelLoops();
-  SmallVector<std::optional<unsigned>> inputs;
-  for (auto [input, tensor] : llvm::enumerate(rows.getInputs())) {
-    bool isFactor = llvm::any_of(factors, [&](const Factor &factor) { return factor.input == input; });
-    bool isLeftOut = isFactor || (guard && llvm::is_contained(guard->inputs, input));
-    inputs.push_back(isLeftOut
-                         ? std::nullopt
-                         : std::optional(unscaled.read(tensor, getIndices(rows, input, loops), rows.getFill(input))));
-  }
-  FailureOr<ComputeOp> made = unscaled.create(form->products.front().elementType, [&](ComputeBody &body) -> Value {
-    SmallVector<Value> elements = llvm::map_to_vector(inputs, [&](std::optional<unsigned> input) -> Value {
-      return input ? body.input(*input)
-                   : arith::ConstantOp::create(body.builder, body.builder.getF32FloatAttr(1)).getResult();
-    });
-    return cloneBody(body, rows, elements, {}, {}, loops).front();
-  });
-  assert(succeeded(made) && "indices that were affine stay so");
-  Block &body = *made->getBody();
-  if (guard) {
-    auto select = body.getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
-    yieldInstead(body, guard->hidesWhereMet ? select.getFalseValue() : select.getTrueValue());
-  }
-  dropOnes(body);
-  auto element = dyn_cast<BlockArgument>(body.getTerminator()->getOperand(0));
-  if (element && isReadAtParallelLoops(*made, element.getArgNumber()) && !made->getFill(element.getArgNumber())) {
-    Value tensor = made->getInputs()[element.getArgNumber()];
-    made->erase();
-    return tensor;
-  }
-  added.push_back(*made);
-  return made->getResult(0);
-}
-
-void Connection::moveBehind() {
-  ContractionForm &sum = form->sums.front().form;
-  ComputeOp contraction = sum.compute;
-  Value unscaled = makeUnscaled();
-  unsigned left = llvm::find(contraction.getInputs(), rows.getResult(0)) - contraction.getInputs().begin();
-  OpBuilder builder(contraction->getContext());
-  builder.setInsertionPointAfter(contraction);
-  SmallVector<Expr> at = getIndices(contraction, left), extents = contraction.getExtents();
-  ComputeBuilder scaling(builder, rows.getLoc(), ArrayRef(extents).take_front(contraction.getNumParallel()));
-  unsigned total = scaling.read(contraction.getResult(0));
-  auto read = [&](unsigned input) { return scaling.read(rows.getInputs()[input], getIndices(rows, input, at)); };
-  SmallVector<unsigned> inputs = llvm::map_to_vector(factors, [&](const Factor &factor) { return read(factor.input); });
-  SmallVector<unsigned> ofGuard = guard ? llvm::map_to_vector(guard->inputs, read) : SmallVector<unsigned>();
-  Expr depth = sum.getExtent(sum.k);
-  FailureOr<ComputeOp> behind = scaling.create(sum.elementType, [&](ComputeBody &body) -> Value {
-    ImplicitLocOpBuilder &inner = body.builder;
-    Value result = body.input(total);
-    for (auto [factor, input] : llvm::zip_equal(factors, inputs))
-      result = factor.divides ? arith::DivFOp::create(inner, result, body.input(input)).getResult()
-                              : arith::MulFOp::create(inner, result, body.input(input)).getResult();
-    Value zero = arith::ConstantOp::create(inner, inner.getZeroAttr(sum.elementType));
-    if (guard) {
-      IRMapping mapping;
-      for (auto [input, number] : llvm::zip_equal(guard->inputs, ofGuard))
-        mapping.map(rows.getInputArgs()[input], body.input(number));
-      for (Operation *op : getSlice(guard->select.getCondition(), *rows.getBody()).first)
-        inner.clone(*op, mapping);
-      Value condition = mapping.lookup(guard->select.getCondition());
-      result = guard->hidesWhereMet ? arith::SelectOp::create(inner, condition, zero, result)
-                                    : arith::SelectOp::create(inner, condition, result, zero);
-    }
-    if (depth.isConstant())
-      return result;
-    // The sum of nothing is 0, even where the factor is no number.
-    Value none = arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, body.size(depth),
-                                       arith::ConstantIndexOp::create(inner, 0));
-    return arith::SelectOp::create(inner, none, zero, result);
-  });
-  assert(succeeded(behind) && "indices that were affine stay so");
-  contraction.getResult(0).replaceAllUsesExcept(behind->getResult(0), *behind);
-  contraction->setOperand(left, unscaled);
-  added.push_back(*behind);
-  erased.push_back(rows);
 }
 
 /// Lets later readers of intermediates compute them again, if they can be connected as well: the number of connections
@@ -460,11 +261,11 @@ int64_t Connection::connect() {
   if (!form || !isWorthIt(*axes))
     return 0;
   bool reduces = llvm::any_of(form->inside, [](ComputeOp compute) { return compute.getNumReductions() > 0; });
-  if (reduces && (form->sums.size() > 1 || !findFactors()))
+  if (reduces && (form->sums.size() > 1 || !(factors = RowFactors::find(*form))))
     return 0;
   SmallVector<ComputeOp> inside(form->inside);
   if (reduces)
-    llvm::erase(inside, rows);
+    llvm::erase(inside, factors->rows);
   if (failed(RunningReductions::get(inside, *axes, form->column, why)))
     return 0;
   int64_t connected = 1;
@@ -474,8 +275,10 @@ int64_t Connection::connect() {
       return 0;
     connected += further;
   }
-  if (reduces)
-    moveBehind();
+  if (reduces) {
+    llvm::append_range(added, factors->moveBehind(*form));
+    erased.push_back(factors->rows);
+  }
   endSums(*axes);
   join();
   return connected;
