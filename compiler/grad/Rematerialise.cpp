@@ -207,7 +207,7 @@ double Rematerialiser::countProducts() const {
   return count;
 }
 
-/// The bytes for which a multiply-add pays: a hundredth of a step's time for four of what would be kept.
+/// The bytes that a multiply-add has to save: a hundredth of a step's time four hundredths of what would be kept.
 double Rematerialiser::priceTime(int64_t keptBefore) const {
   constexpr double partOfMemory = 4;
   // The products three times; what is kept is written and read, and so are as many gradients.
