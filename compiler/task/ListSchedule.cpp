@@ -201,6 +201,7 @@ public:
   SmallVector<int64_t> schedule();
 
 private:
+  void saveMemory(ArrayRef<double> ranks);
   SmallVector<int64_t> takeReady(ArrayRef<double> ranks, double patience);
   void searchBeam(ArrayRef<double> ways);
   void consider(ArrayRef<int64_t> order);
@@ -215,6 +216,27 @@ private:
   /// Makespans of the given order and the best one.
   double given, shortest;
 };
+
+/// Lowers the memory, sample by sample, as far as the given order gets by with it, where tasks are postponed until they
+/// fit: what makes a value that is needed late, such as the gradient of a table, waits for others to be freed.
+void Scheduler::saveMemory(ArrayRef<double> ranks) {
+  constexpr int steps = 5;
+  for (size_t sample = 0; sample < mostLive.size(); ++sample) {
+    int64_t enough = mostLive[sample], tooLittle = enough / 2;
+    for (int step = 0; step < steps; ++step) {
+      mostLive[sample] = tooLittle + (enough - tooLittle) / 2;
+      SmallVector<int64_t> order = takeReady(ranks, std::numeric_limits<double>::infinity());
+      SampledBytes needed = getMostLive(tasks, bytes, order);
+      if (isWithin(needed, mostLive) && getMakespan(layInOrder(tasks, order, workers)) <= given * (1 + least)) {
+        enough = needed[sample];
+        best = std::move(order);
+      } else {
+        tooLittle = mostLive[sample];
+      }
+    }
+    mostLive[sample] = enough;
+  }
+}
 
 /// Takes ready tasks one after another: of those that fit the memory and leave workers idle for no more than `patience`
 /// the one of the highest rank, else that which leaves them idle for the least time.
@@ -312,6 +334,7 @@ SmallVector<int64_t> Scheduler::schedule() {
   std::vector<double> ranks(tasks.size());
   for (size_t task = 0; task < tasks.size(); ++task)
     ranks[task] = -double(task);
+  saveMemory(ranks);
   consider(takeReady(ranks, negligible));
 
   // Long ways to the end first, and others that differ by chance; with more patience, even if workers wait for them.

@@ -49,8 +49,9 @@ SampledBytes getMostLive(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayRef<Sampled
 /// An order in which tasks are done early: a list schedule (Graham, 1966) over the plane (Ma et al., "Rammer", OSDI
 /// 2020). Of the tasks that are ready it takes one for which no worker has to wait, or waits least; then the one with
 /// the longest way to the end. Where all of these are far from what no order beats, a beam search looks further ahead.
-/// No task is taken that would need more memory than the given order does, at any sample, and that order is kept unless
-/// the makespan is shorter by `least`, as a part of it.
+/// No task is taken that would need more memory, at any sample, than the given order does, nor than that order in which
+/// tasks are postponed until they fit, as far as it takes no longer but for `least` of the makespan; that order is kept
+/// unless another one is shorter by `least`.
 llvm::SmallVector<int64_t> scheduleTasks(llvm::ArrayRef<PlaneTask> tasks, llvm::ArrayRef<SampledBytes> bytes,
                                          size_t workers, double least = 0.01);
 
