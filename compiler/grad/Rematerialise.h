@@ -11,8 +11,8 @@ namespace freestone::grad {
 
 /// The choice of values of the forward pass to recompute in the backward pass instead of keeping them.
 struct RecomputePolicy {
-  /// `Blocks` recomputes all that may be; `Priced` what is worth its time: for a hundredth of a step's time, four of
-  /// the bytes that would be kept.
+  /// `Blocks` recomputes all that may be; `Priced` what is worth its time: a hundredth of a step's time has to save four
+  /// hundredths of the bytes that would be kept.
   enum class Kind { None, Blocks, Priced, Bounded };
   Kind kind = Kind::None;
   /// For `Bounded`: recomputes as much as is needed to keep at most these bytes, the cheapest values first.
