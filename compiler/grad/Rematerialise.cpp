@@ -126,9 +126,9 @@ void Rematerialiser::collectValues(const RecomputePolicy &policy) {
   keptAnyway.resize(values.size());
   AttentionValues attention = findAttentionValues(forward);
   for (auto [number, value] : llvm::enumerate(values)) {
-    // A connected attention computes its scores again by itself.
-    bool isConnected = policy.kind == RecomputePolicy::Kind::Priced && attention.between.contains(value);
-    if (!mayRecompute(value.getDefiningOp()) || attention.operands.contains(value) || isConnected)
+    // An attention that is connected computes its scores again by itself.
+    bool isLeft = policy.kind == RecomputePolicy::Kind::Priced && attention.between.contains(value);
+    if (!mayRecompute(value.getDefiningOp()) || attention.operands.contains(value) || isLeft)
       keptAnyway.set(number);
     for (Operation *user : value.getUsers()) {
       if (!backward.contains(block.findAncestorOpInBlock(*user)))

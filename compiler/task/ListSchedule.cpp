@@ -18,8 +18,9 @@ namespace {
 /// Idle times of all workers up to this sum, in nanoseconds, weigh nothing.
 constexpr double negligible = 500;
 
-/// How many schedules are tried: so many tasks are laid on the plane, and as many again by the beam search.
-constexpr int64_t mostTries = 64, mostLaid = 10000;
+/// How many schedules are tried: so many tasks are laid on the plane, as many again by the beam search, and twice as
+/// many while memory is saved, in so many steps for each sample.
+constexpr int64_t mostTries = 64, mostLaid = 10000, mostSteps = 5;
 
 /// Of how many partial schedules the beam search keeps the best, and how many tasks it tries next in each.
 constexpr int64_t mostKept = 32, mostNext = 8;
@@ -220,10 +221,12 @@ private:
 /// Lowers the memory, sample by sample, as far as the given order gets by with it, where tasks are postponed until they
 /// fit: what makes a value that is needed late, such as the gradient of a table, waits for others to be freed.
 void Scheduler::saveMemory(ArrayRef<double> ranks) {
-  constexpr int steps = 5;
+  if (mostLive.empty())
+    return;
+  int64_t steps = std::min<int64_t>(mostSteps, 2 * mostLaid / (mostLive.size() * tasks.size()));
   for (size_t sample = 0; sample < mostLive.size(); ++sample) {
     int64_t enough = mostLive[sample], tooLittle = enough / 2;
-    for (int step = 0; step < steps; ++step) {
+    for (int64_t step = 0; step < steps; ++step) {
       mostLive[sample] = tooLittle + (enough - tooLittle) / 2;
       SmallVector<int64_t> order = takeReady(ranks, std::numeric_limits<double>::infinity());
       SampledBytes needed = getMostLive(tasks, bytes, order);

@@ -46,7 +46,8 @@ static bool isShared(graph::UnaryOp power, graph::ReduceOp sum) {
 /// the reciprocal of the sum: from 1 on, or NaN and with it all shares of the row.
 static std::pair<graph::BroadcastOp, Value> getTotal(Value share) {
   while (auto cast = share.getDefiningOp<graph::CastOp>()) {
-    if (!isa<FloatType>(graph::getElementType(cast.getOperand())))
+    // Narrower types may have no NaN.
+    if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(graph::getElementType(cast.getResult())))
       return {};
     share = cast.getOperand();
   }
