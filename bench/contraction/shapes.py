@@ -185,6 +185,8 @@ def main():
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
     clock = time.process_time if arguments.threads == 1 else time.perf_counter
     command = [freestone_runtime.build_folder() / "bin" / "freestone-peak"]
+    if arguments.folder:
+        pathlib.Path(arguments.folder).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         for dtype in arguments.dtype:
             for form in arguments.form:

@@ -37,6 +37,9 @@ void addGraphPipeline(OpPassManager &passes, const Options &options) {
   passes.nest<func::FuncOp>().addPass(graph::createDecompose());
   graph::addSimplifyPipeline(passes);
   passes.nest<func::FuncOp>().addPass(grad::createKeepScanValues({options.switches.keepScanValues}));
+  // What gradients read decides what is kept for them.
+  passes.nest<func::FuncOp>().addPass(graph::createGuardRows({options.switches.guardRows}));
+  passes.nest<func::FuncOp>().addPass(graph::createReassociateSums({options.switches.reassociate}));
   passes.nest<func::FuncOp>().addPass(grad::createRematerialise());
 }
 
@@ -89,8 +92,6 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   tile::GraphToTileOptions lowering;
   lowering.residueClasses = switches.residueClasses;
   functions.addPass(tile::createSumIntoScatters({switches.scattersInPlace}));
-  functions.addPass(tile::createGuardRows({switches.guardRows}));
-  functions.addPass(tile::createReassociateSums({switches.reassociate}));
   functions.addPass(tile::createUnfoldConvolutions());
   functions.addPass(tile::createGraphToTile(lowering));
   functions.addPass(createCSEPass());

@@ -1,5 +1,6 @@
 #include "compiler/dialect/graph/RecomputeRequest.h"
 #include "compiler/expressions/Expressions.h"
+#include "compiler/simplify/Counters.h"
 #include "compiler/simplify/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -240,14 +241,8 @@ struct HoistFromScans : impl::HoistFromScansBase<HoistFromScans> {
     int64_t count = 0;
     for (ScanOp scan : scans)
       count += hoistProducts(scan);
-    if (!count)
-      return;
-    auto before = getOperation()->getAttrOfType<IntegerAttr>(attribute);
-    Builder builder(&getContext());
-    getOperation()->setAttr(attribute, builder.getI64IntegerAttr(count + (before ? before.getInt() : 0)));
+    graph::count(getOperation(), "scan_products", count);
   }
-
-  static constexpr llvm::StringLiteral attribute = "graph.scan_products";
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // Blocks that are put into another order, such as the gates in the weights of a recurrent layer, stay where they are if
 // all that is made of them is taken apart into such blocks again.
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/simplify/Counters.h"
 #include "compiler/simplify/Passes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -324,15 +325,8 @@ struct KeepBlockOrders : impl::KeepBlockOrdersBase<KeepBlockOrders> {
       return;
     BlockOrders blocks;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) { blocks.visit(op); });
-    int64_t count = blocks.rewrite();
-    if (!count)
-      return;
-    auto before = getOperation()->getAttrOfType<IntegerAttr>(attribute);
-    Builder builder(&getContext());
-    getOperation()->setAttr(attribute, builder.getI64IntegerAttr(count + (before ? before.getInt() : 0)));
+    count(getOperation(), "block_orders", blocks.rewrite());
   }
-
-  static constexpr llvm::StringLiteral attribute = "graph.block_orders";
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/expressions/Expressions.h"
 #include "compiler/expressions/IntegerProducts.h"
+#include "compiler/simplify/Counters.h"
 #include "compiler/simplify/Passes.h"
 #include "mlir/IR/Matchers.h"
 
@@ -434,8 +435,7 @@ struct MultiplyIntegersPass : impl::MultiplyIntegersBase<MultiplyIntegersPass> {
     }
     for (CastOp cast : casts)
       multiplyByReciprocal(cast);
-    if (replaced)
-      getOperation()->setAttr("graph.integer_products", Builder(&getContext()).getI64IntegerAttr(replaced));
+    count(getOperation(), "integer_products", replaced);
   }
 };
 

@@ -175,4 +175,49 @@ def BindSymbols : Pass<"graph-bind-symbols", "::mlir::func::FuncOp"> {
   }];
 }
 
+def GuardRows : Pass<"graph-guard-rows", "::mlir::func::FuncOp"> {
+  let summary = "selects by a row's sum, instead of by each of its shares, whether softmax has given a number";
+  let description = [{
+    In: any graph without composites. Out: the same graph, where what replaces the NaNs of a softmax, whose rows may be
+    hidden as a whole, asks the sum of the row: a share is NaN if the sum is, and then all of them are. A condition of
+    rows can follow the product of shares and values (`tile-fuse`), one of elements has to precede it.
+    `graph.guarded_rows` counts them.
+    ```mlir
+    %sum = graph.reduce add %power axes [1] : <[m, n], f32>
+    %inverse = graph.unary reciprocal %sum : <[m], f32>
+    …
+    %share = graph.binary mul %power, %repeated : <[m, n], f32>
+    %none = graph.unary isnan %share : <[m, n], f32>
+    %safe = graph.select %none, %zero, %share : …
+    // →
+    %whole = graph.compare ge %sum, %half : <[m], f32>
+    %hidden = graph.unary not %whole : <[m], i1>
+    %none = graph.broadcast %hidden dims [0] : <[m], i1> -> <[m, n], i1>
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+  let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
+def ReassociateSums : Pass<"graph-reassociate-sums", "::mlir::func::FuncOp"> {
+  let summary = "sums products of a contraction over its other factor, where that has been summed already";
+  let description = [{
+    In: any graph without composites. Out: the same graph, where the sum over n of W[m, n] * (sum over e of A[m, e] * V[n, e])
+    is the sum over e of A[m, e] * O[m, e], if a contraction has computed O[m, e], the sum over n of W[m, n] * V[n, e]. So the
+    gradient of softmax within an attention reads rows of the attention's result rather than of its scores (Dao et al.,
+    "FlashAttention"). `graph.reassociated` counts them.
+    ```mlir
+    %o = graph.contract %w, %v batch [] x [] contract [1] x [0] : <[m, n], f32>, <[n, e], f32>
+    %g = graph.contract %a, %v batch [] x [] contract [1] x [1] : <[m, e], f32>, <[n, e], f32>
+    %p = graph.binary mul %g, %w : <[m, n], f32>
+    %d = graph.reduce add %p axes [1] : <[m, n], f32>
+    // →
+    %p = graph.binary mul %a, %o : <[m, e], f32>       // 0 where %a is 0 and %o NaN
+    %d = graph.reduce add %p axes [1] : <[m, e], f32>
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+  let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
 #endif // FREESTONE_COMPILER_SIMPLIFY_PASSES_TD

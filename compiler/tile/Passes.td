@@ -109,46 +109,6 @@ def UnfoldConvolutions : TilePass<"tile-unfold-convolutions", "::mlir::func::Fun
   }];
 }
 
-def GuardRows : TilePass<"tile-guard-rows", "::mlir::func::FuncOp"> {
-  let summary = "selects by a row's sum, instead of by each of its shares, whether softmax has given a number";
-  let description = [{
-    A share of a softmax is NaN if the sum of its row is, and then all of them are: a row that is hidden as a whole, whose
-    attention exporters replace by 0. A condition of rows can follow the product of shares and values (`tile-fuse`), one
-    of elements has to precede it. Counts `guarded_rows`.
-    ```mlir
-    %sum = graph.reduce add %power axes [1] : <[m, n], f32>
-    %inverse = graph.unary reciprocal %sum : <[m], f32>
-    …
-    %share = graph.binary mul %power, %repeated : <[m, n], f32>
-    %none = graph.unary isnan %share : <[m, n], f32>
-    %safe = graph.select %none, %zero, %share : …
-    // →
-    %row = graph.unary isnan %sum : <[m], f32>
-    %none = graph.broadcast %row dims [0] : <[m], i1> -> <[m, n], i1>
-    ```
-  }];
-  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
-}
-
-def ReassociateSums : TilePass<"tile-reassociate-sums", "::mlir::func::FuncOp"> {
-  let summary = "sums products of a contraction over its other factor, where that has been summed already";
-  let description = [{
-    The sum over n of W[m, n] * (sum over e of A[m, e] * V[n, e]) is the sum over e of A[m, e] * O[m, e], where a contraction has
-    computed O[m, e], the sum over n of W[m, n] * V[n, e]. So the gradient of softmax within an attention reads rows of the
-    attention's result rather than of its scores (Dao et al., "FlashAttention"). Counts `reassociated`.
-    ```mlir
-    %o = graph.contract %w, %v batch [] x [] contract [1] x [0] : <[m, n], f32>, <[n, e], f32>
-    %g = graph.contract %a, %v batch [] x [] contract [1] x [1] : <[m, e], f32>, <[n, e], f32>
-    %p = graph.binary mul %g, %w : <[m, n], f32>
-    %d = graph.reduce add %p axes [1] : <[m, n], f32>
-    // →
-    %p = graph.binary mul %a, %o : <[m, e], f32>       // 0 where %a is 0 and %o NaN
-    %d = graph.reduce add %p axes [1] : <[m, e], f32>
-    ```
-  }];
-  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
-}
-
 def UseLibrary : TilePass<"tile-use-library", "::mlir::func::FuncOp"> {
   let summary = "replaces operators of one name by calls of a library's service";
   let description = [{

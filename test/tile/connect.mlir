@@ -1,7 +1,7 @@
-// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,tile-guard-rows,graph-to-tile,tile-inline-producers,tile-fuse))' | FileCheck %s
-// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,tile-guard-rows,graph-to-tile,tile-inline-producers,tile-fuse{connect=false}))' \
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-guard-rows,graph-to-tile,tile-inline-producers,tile-fuse))' | FileCheck %s
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-guard-rows,graph-to-tile,tile-inline-producers,tile-fuse{connect=false}))' \
 // RUN:   | FileCheck %s --check-prefix=OFF
-// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,tile-guard-rows,graph-to-tile,tile-inline-producers,tile-fuse{splits=true cache-bytes=4194304}))' \
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-guard-rows,graph-to-tile,tile-inline-producers,tile-fuse{splits=true cache-bytes=4194304}))' \
 // RUN:   | FileCheck %s --check-prefix=SPLIT
 
 // Attention is one program. The quotient by the sums, which are complete only behind all columns, moves behind the

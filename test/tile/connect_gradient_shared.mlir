@@ -1,6 +1,6 @@
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-differentiate{wrt=a,bias,k,v},graph-decompose,canonicalize,tile-reassociate-sums,graph-to-tile,cse,tile-inline-producers,cse,tile-fuse))' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-differentiate{wrt=a,bias,k,v},graph-decompose,canonicalize,graph-reassociate-sums,graph-to-tile,cse,tile-inline-producers,cse,tile-fuse))' \
 // RUN:   | FileCheck %s
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-differentiate{wrt=a,bias,k,v},graph-decompose,canonicalize,tile-reassociate-sums,graph-to-tile,cse,tile-inline-producers,cse,tile-fuse),tile-outline,tile-choose-tiles{target=x86-64-v4})' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-differentiate{wrt=a,bias,k,v},graph-decompose,canonicalize,graph-reassociate-sums,graph-to-tile,cse,tile-inline-producers,cse,tile-fuse),tile-outline,tile-choose-tiles{target=x86-64-v4})' \
 // RUN:   | FileCheck %s --check-prefix=TREE
 
 // The gradient of queries leaves the backward pass twice: scaled, and as it is, of which the bias's gradient is the sum.

@@ -1,5 +1,5 @@
-// RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(tile-reassociate-sums))' | FileCheck %s
-// RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(tile-reassociate-sums{enable=false}))' | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-reassociate-sums))' | FileCheck %s
+// RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-reassociate-sums{enable=false}))' | FileCheck %s --check-prefix=OFF
 
 // The gradient of softmax within an attention with dropout: the weights are masked, and NaN beside a gradient of 0.
 // CHECK-LABEL: func.func @attention

@@ -1,5 +1,5 @@
-// RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(tile-guard-rows))' | FileCheck %s
-// RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(tile-guard-rows{enable=false}))' | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-guard-rows))' | FileCheck %s
+// RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-guard-rows{enable=false}))' | FileCheck %s --check-prefix=OFF
 
 // Shares are selected by their row's sum. Other uses of the test stay.
 // CHECK-LABEL: func.func @softmax

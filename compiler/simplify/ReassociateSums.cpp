@@ -1,36 +1,32 @@
-#include "compiler/tile/Passes.h"
-
-#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/graph/ShapeRules.h"
 #include "compiler/expressions/Expressions.h"
 #include "compiler/expressions/GraphBuilder.h"
-#include "compiler/tile/ComputeBuilder.h"
-#include "compiler/tile/Counters.h"
-
-namespace freestone::tile {
-#define GEN_PASS_DEF_REASSOCIATESUMS
-#include "compiler/tile/Passes.h.inc"
-} // namespace freestone::tile
+#include "compiler/simplify/Counters.h"
+#include "compiler/simplify/Passes.h"
 
 using namespace mlir;
-using namespace freestone;
-using namespace freestone::tile;
 using namespace freestone::expressions;
+
+namespace freestone::graph {
+
+#define GEN_PASS_DEF_REASSOCIATESUMS
+#include "compiler/simplify/Passes.h.inc"
 
 namespace {
 
 bool isNumber(Value value, double number) {
-  auto splat = dyn_cast_or_null<FloatAttr>(getSplat(value));
-  return splat && splat.getValueAsDouble() == number;
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant && isSplatOf(constant.getValue(), number);
 }
 
 /// Whether a condition is that `value` is NaN, and something else.
 bool requiresNan(Value condition, Value value) {
-  auto both = condition.getDefiningOp<graph::BinaryOp>();
-  if (!both || both.getKind() != graph::BinaryKind::and_)
+  auto both = condition.getDefiningOp<BinaryOp>();
+  if (!both || both.getKind() != BinaryKind::and_)
     return false;
   return llvm::any_of(both->getOperands(), [&](Value operand) {
-    auto test = operand.getDefiningOp<graph::UnaryOp>();
-    return test && test.getKind() == graph::UnaryKind::isnan && test.getOperand() == value;
+    auto test = operand.getDefiningOp<UnaryOp>();
+    return test && test.getKind() == UnaryKind::isnan && test.getOperand() == value;
   });
 }
 
@@ -45,11 +41,11 @@ using Weights = SmallVector<Weight>;
 
 /// The factors of a product. That NaN is replaced by 0 beside a gradient of 0 is left out.
 void collectFactors(Value value, Weights &factors) {
-  if (auto product = value.getDefiningOp<graph::BinaryOp>(); product && product.getKind() == graph::BinaryKind::mul) {
+  if (auto product = value.getDefiningOp<BinaryOp>(); product && product.getKind() == BinaryKind::mul) {
     collectFactors(product.getLhs(), factors);
     return collectFactors(product.getRhs(), factors);
   }
-  if (auto select = value.getDefiningOp<graph::SelectOp>()) {
+  if (auto select = value.getDefiningOp<SelectOp>()) {
     if (isNumber(select.getOnTrue(), 0) && requiresNan(select.getCondition(), select.getOnFalse()))
       return collectFactors(select.getOnFalse(), factors);
     for (bool isUnmet : {false, true})
@@ -75,7 +71,7 @@ struct Side {
   SmallVector<int64_t> free;
 };
 
-std::array<Side, 2> getSides(graph::ContractOp op) {
+std::array<Side, 2> getSides(ContractOp op) {
   return {Side{op.getLhs(), op.getLhsBatch(), op.getLhsContract(), op.getLhsFree()},
           Side{op.getRhs(), op.getRhsBatch(), op.getRhsContract(), op.getRhsFree()}};
 }
@@ -84,18 +80,17 @@ std::array<Side, 2> getSides(graph::ContractOp op) {
 /// computed O[m, e], the sum over n of W[m, n] * V[n, e].
 class RowSum {
 public:
-  explicit RowSum(graph::ReduceOp sum) : sum(sum) {}
+  explicit RowSum(ReduceOp sum) : sum(sum) {}
 
   bool reassociate();
 
 private:
-  bool findOther(graph::ContractOp product, ArrayRef<Weight> weights);
-  std::optional<SmallVector<int64_t>> match(graph::ContractOp other, unsigned shared, unsigned rows,
-                                            ArrayRef<Weight> weights);
-  void build(graph::ContractOp other, ArrayRef<int64_t> order);
+  bool findOther(ContractOp product, ArrayRef<Weight> weights);
+  std::optional<SmallVector<int64_t>> match(ContractOp other, unsigned shared, unsigned rows, ArrayRef<Weight> weights);
+  void build(ContractOp other, ArrayRef<int64_t> order);
 
-  graph::ReduceOp sum;
-  graph::ContractOp inner;
+  ReduceOp sum;
+  ContractOp inner;
   std::array<Side, 2> sides;
   /// The number of V among the sides.
   unsigned reduced = 0;
@@ -109,7 +104,7 @@ int64_t getFreeStart(const std::array<Side, 2> &sides, unsigned side) {
 } // namespace
 
 /// The dimensions of O in the order (batch, m, e) of A, if `other` computes it with V as operand `shared`.
-std::optional<SmallVector<int64_t>> RowSum::match(graph::ContractOp other, unsigned shared, unsigned rows,
+std::optional<SmallVector<int64_t>> RowSum::match(ContractOp other, unsigned shared, unsigned rows,
                                                   ArrayRef<Weight> weights) {
   std::array<Side, 2> theirs = getSides(other);
   const Side &values = theirs[shared], &mine = sides[reduced], &left = theirs[1 - shared];
@@ -118,7 +113,8 @@ std::optional<SmallVector<int64_t>> RowSum::match(graph::ContractOp other, unsig
   sortFactors(factors);
   if (ArrayRef(factors) != weights || values.batch.size() != mine.batch.size() ||
       values.contracted.size() != mine.free.size() || left.free.size() != sides[rows].free.size() ||
-      other.getElementType() != inner.getElementType() || !other->isBeforeInBlock(sum))
+      other.getElementType() != inner.getElementType() || other->getBlock() != sum->getBlock() ||
+      !other->isBeforeInBlock(sum))
     return std::nullopt;
   SmallVector<int64_t> order(mine.batch.size());
   for (auto [place, dim] : llvm::enumerate(values.batch)) {
@@ -143,7 +139,7 @@ std::optional<SmallVector<int64_t>> RowSum::match(graph::ContractOp other, unsig
   return order;
 }
 
-void RowSum::build(graph::ContractOp other, ArrayRef<int64_t> order) {
+void RowSum::build(ContractOp other, ArrayRef<int64_t> order) {
   const Side &gradients = sides[1 - reduced];
   SmallVector<int64_t> own(gradients.batch);
   llvm::append_range(own, gradients.free);
@@ -159,7 +155,7 @@ void RowSum::build(graph::ContractOp other, ArrayRef<int64_t> order) {
 }
 
 /// Whether a contraction stands for the sum of the products of `product` and the weights; if so, it is replaced.
-bool RowSum::findOther(graph::ContractOp product, ArrayRef<Weight> weights) {
+bool RowSum::findOther(ContractOp product, ArrayRef<Weight> weights) {
   inner = product;
   sides = getSides(product);
   SmallVector<int64_t> axes(sum.getAxes());
@@ -170,7 +166,7 @@ bool RowSum::findOther(graph::ContractOp product, ArrayRef<Weight> weights) {
     if (axes != columns)
       continue;
     for (Operation *user : sides[reduced].tensor.getUsers()) {
-      auto other = dyn_cast<graph::ContractOp>(user);
+      auto other = dyn_cast<ContractOp>(user);
       if (!other || other == product)
         continue;
       unsigned shared = other.getLhs() == sides[reduced].tensor ? 0 : 1;
@@ -185,13 +181,13 @@ bool RowSum::findOther(graph::ContractOp product, ArrayRef<Weight> weights) {
 }
 
 bool RowSum::reassociate() {
-  auto type = cast<graph::TensorType>(sum.getOperand().getType());
-  if (sum.getKind() != graph::ReduceKind::add || !isa<FloatType>(type.getElementType()))
+  auto type = cast<TensorType>(sum.getOperand().getType());
+  if (sum.getKind() != ReduceKind::add || !isa<FloatType>(type.getElementType()))
     return false;
   Weights factors;
   collectFactors(sum.getOperand(), factors);
   for (auto [number, factor] : llvm::enumerate(factors)) {
-    auto product = factor.value.getDefiningOp<graph::ContractOp>();
+    auto product = factor.value.getDefiningOp<ContractOp>();
     if (!product)
       continue;
     Weights weights(factors);
@@ -205,7 +201,7 @@ bool RowSum::reassociate() {
 
 namespace {
 
-class ReassociateSums : public tile::impl::ReassociateSumsBase<ReassociateSums> {
+class ReassociateSums : public impl::ReassociateSumsBase<ReassociateSums> {
 public:
   using ReassociateSumsBase::ReassociateSumsBase;
 
@@ -213,10 +209,11 @@ public:
     if (!enable)
       return;
     int64_t reassociated = 0;
-    for (auto sum : llvm::make_early_inc_range(getOperation().getBody().front().getOps<graph::ReduceOp>()))
-      reassociated += RowSum(sum).reassociate();
+    getOperation()->walk([&](ReduceOp sum) { reassociated += RowSum(sum).reassociate(); });
     count(getOperation(), "reassociated", reassociated);
   }
 };
 
 } // namespace
+
+} // namespace freestone::graph
