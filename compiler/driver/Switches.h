@@ -42,6 +42,7 @@ struct Switches {
   bool weightGradients = true;
   bool channelsApart = true;
   bool skipTaps = true;
+  bool skipMasked = true;
   bool picturesTogether = true;
   bool windows = true;
   bool shareRows = true;
@@ -100,7 +101,7 @@ struct Switches {
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
       switches.packStrips = switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.widenPictures = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
-          switches.channelsApart = switches.skipTaps = switches.picturesTogether = switches.windows = switches.shareRows =
+          switches.channelsApart = switches.skipTaps = switches.skipMasked = switches.picturesTogether = switches.windows = switches.shareRows =
           switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.bringTiles = switches.narrowPanels = switches.directResults = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
@@ -183,6 +184,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "gradients of single taps copy pictures channel by channel, which transposes nothing"},
     {"skip-taps", &Switches::skipTaps, "skipped_taps",
      "convolutions sum the taps that touch the picture, without those that read zeros beyond it"},
+    {"skip-masked", &Switches::skipMasked, "skipped_masks",
+     "connected products leave out blocks whose values are masked as a whole, as by causal masks and padding"},
     {"pictures-together", &Switches::picturesTogether, "pictures_together",
      "tiles of convolutions over small pictures have several of them, which read each panel of weights once"},
     {"windows", &Switches::windows, "windows",

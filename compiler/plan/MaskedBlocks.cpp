@@ -26,13 +26,15 @@ public:
   void findIn(Value value) { find(value, &MaskFinder::findInValue); }
   void findZeroIn(Value value) { find(value, &MaskFinder::findInProduct); }
 
-  SmallVector<Expr> regions;
+  Mask mask;
   /// Whether a mask is a finite number, whose exponential is 0 only beside a value that is not masked.
   bool isFinite = false;
   /// Tensors of which values are made.
   llvm::SetVector<Value> sources;
   /// The loop along which an exponential's value is relative to another, one for all of it.
   std::optional<unsigned> column;
+  /// That other value, if it is in memory.
+  std::optional<LoopTensor> relativeTo;
 
 private:
   using Search = void (MaskFinder::*)(Operation *);
@@ -43,6 +45,8 @@ private:
   void findColumn(Value other);
   void addRegions(Value condition, bool holds);
   void addRegion(arith::CmpIOp compare, bool holds);
+  void addOperands(Value condition, bool holds, bool isInfinite);
+  std::optional<LoopTensor> getInMemory(Value argument);
 
   ComputeOp compute;
 };
@@ -75,7 +79,36 @@ void MaskFinder::addRegion(arith::CmpIOp compare, bool holds) {
     return;
   std::optional<LinearIndex> linear = asLinear(distance, compute.getNumLoops());
   if (linear && llvm::all_of(linear->strides, [](Expr stride) { return stride.isConstant(); }))
-    regions.push_back(distance);
+    mask.regions.push_back(distance);
+}
+
+/// An argument of the body, as a tensor in memory.
+std::optional<LoopTensor> MaskFinder::getInMemory(Value argument) {
+  auto element = dyn_cast<BlockArgument>(argument);
+  if (!element || element.getArgNumber() >= compute.getInputs().size())
+    return std::nullopt;
+  unsigned input = element.getArgNumber();
+  std::optional<LinearIndex> index = getStrides(compute, input);
+  if (!isa<BlockArgument>(compute.getInputs()[input]) || compute.getFill(input) || !index)
+    return std::nullopt;
+  auto along = llvm::find_if(index->strides, [](Expr stride) { return stride.isConstant(1); });
+  if (along == index->strides.end())
+    return std::nullopt;
+  unsigned loop = along - index->strides.begin();
+  return LoopTensor{compute.getInputs()[input], std::move(*index), loop};
+}
+
+/// Truth values of memory of which one alone decides.
+void MaskFinder::addOperands(Value condition, bool holds, bool isInfinite) {
+  Operation *op = condition.getDefiningOp();
+  if ((isa_and_nonnull<arith::AndIOp>(op) && !holds) || (isa_and_nonnull<arith::OrIOp>(op) && holds)) {
+    addOperands(op->getOperand(0), holds, isInfinite);
+    addOperands(op->getOperand(1), holds, isInfinite);
+  } else if (isa_and_nonnull<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One())) {
+    addOperands(op->getOperand(0), !holds, isInfinite);
+  } else if (std::optional<LoopTensor> tensor = getInMemory(condition)) {
+    mask.operands.push_back({*tensor, holds, isInfinite});
+  }
 }
 
 void MaskFinder::addRegions(Value condition, bool holds) {
@@ -96,6 +129,9 @@ void MaskFinder::find(Value value, Search search) {
   if (Operation *op = value.getDefiningOp())
     return (this->*search)(op);
   unsigned input = cast<BlockArgument>(value).getArgNumber();
+  if (std::optional<LoopTensor> tensor = getInMemory(value);
+      tensor && search == &MaskFinder::findInValue && value.getType().isF32())
+    mask.operands.push_back({*tensor, /*hidden=*/true, /*isInfinite=*/false});
   Value tensor = compute.getInputs()[input];
   auto producer = tensor.getDefiningOp<ComputeOp>();
   SmallVector<Expr> loops;
@@ -114,6 +150,7 @@ void MaskFinder::findColumn(Value other) {
   auto argument = dyn_cast<BlockArgument>(other);
   if (!argument)
     return;
+  relativeTo = getInMemory(argument);
   SmallVector<unsigned> read;
   for (Expr index : getIndices(compute, argument.getArgNumber()))
     llvm::append_range(read, getLoops(index));
@@ -147,16 +184,15 @@ void MaskFinder::findInValue(Operation *op) {
   auto select = dyn_cast<arith::SelectOp>(op);
   if (!select)
     return;
-  // Far below all scores, and far above the lowest number, of which scores are subtracted.
-  constexpr double lowest = -1e30;
   for (bool holds : {true, false}) {
     APFloat constant(0.0f);
     if (!matchPattern(holds ? select.getTrueValue() : select.getFalseValue(), m_ConstantFloat(&constant)) ||
-        constant.isNaN() || constant.convertToDouble() > lowest)
+        constant.isNaN() || constant.convertToDouble() > mostMasked)
       continue;
-    size_t before = regions.size();
+    size_t before = mask.regions.size();
     addRegions(select.getCondition(), holds);
-    isFinite |= regions.size() > before && constant.isFinite();
+    isFinite |= mask.regions.size() > before && constant.isFinite();
+    addOperands(select.getCondition(), holds, constant.isInfinity());
   }
 }
 
@@ -179,7 +215,7 @@ static bool isEachRowSeen(ComputeOp compute, unsigned column, ArrayRef<Expr> reg
   });
 }
 
-SmallVector<Expr> tile::getMaskedRegions(ComputeOp maximum) {
+Mask tile::getMask(ComputeOp maximum) {
   std::optional<SmallVector<Combiner>> combiners = getCombiners(maximum);
   if (!combiners || combiners->size() != 1 || maximum.getNumReductions() != 1)
     return {};
@@ -187,19 +223,25 @@ SmallVector<Expr> tile::getMaskedRegions(ComputeOp maximum) {
   finder.findIn(combiners->front().value);
   // Beside a finite mask another operand may be one too: then no value would be far above the others.
   if (finder.isFinite &&
-      (finder.sources.size() != 1 || !isEachRowSeen(maximum, maximum.getNumParallel(), finder.regions)))
-    return {};
-  return finder.regions;
+      (finder.sources.size() != 1 || !isEachRowSeen(maximum, maximum.getNumParallel(), finder.mask.regions)))
+    finder.mask.regions.clear();
+  return std::move(finder.mask);
 }
 
-SmallVector<Expr> tile::getVanishingRegions(ComputeOp map) {
+Mask tile::getVanishingMask(ComputeOp map) {
   if (map.getNumReductions() || map.getNumResults() != 1)
     return {};
   MaskFinder finder(map);
   finder.findZeroIn(map.getBody()->getTerminator()->getOperand(0));
-  bool isNumber = finder.column && *finder.column < map.getNumLoops() && !finder.isFinite &&
-                  isEachRowSeen(map, *finder.column, finder.regions);
-  return isNumber ? finder.regions : SmallVector<Expr>();
+  if (!finder.column || *finder.column >= map.getNumLoops())
+    return {};
+  Mask &mask = finder.mask;
+  if (finder.isFinite || !isEachRowSeen(map, *finder.column, mask.regions))
+    mask.regions.clear();
+  mask.maximum = finder.relativeTo;
+  if (!mask.maximum)
+    mask.operands.clear();
+  return std::move(mask);
 }
 
 namespace {

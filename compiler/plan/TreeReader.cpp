@@ -201,7 +201,7 @@ LogicalResult TreeReader::readRunning() {
 LogicalResult TreeReader::readMask(BlocksAttr blocks, ArrayRef<ComputeOp> inside) {
   int64_t number = blocks.getMaskedBy();
   ComputeOp masked = number < int64_t(form.computes.size()) ? form.computes[number] : ComputeOp();
-  if (!llvm::is_contained(inside, masked) || (getMaskedRegions(masked).empty() && getVanishingRegions(masked).empty()))
+  if (!llvm::is_contained(inside, masked) || (getMask(masked).isEmpty() && getVanishingMask(masked).isEmpty()))
     return refuse("compute " + Twine(number) + " has no masked values within its blocks");
   return masked.getNumReductions() ? readMaskOfMaximum(masked, inside) : readMaskOfMap(masked, inside);
 }

@@ -137,8 +137,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
   Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device,
                              const tile::TypicalRuns *runsOfStage) {
     auto count = [&](StringRef what) { tile::count(getOperation(), what, 1); };
-    if (tile::areConnected(program.getComputes()))
-      return tile::tileTree(program, device);
+    if (tile::areConnected(program.getComputes())) {
+      tile::TreeTilingAttr tree = tile::tileTree(program, device, skipMasked);
+      if (tree && tile::leavesOutBlocks(tree))
+        count("skipped_masks");
+      return tree;
+    }
     std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
     std::optional<tile::ConvolutionForm> convolution = tile::ConvolutionForm::get(program);
     auto widthOf = [&](Type type) { return tile::getMicroKernel(device, type).getWidth(); };

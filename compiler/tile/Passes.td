@@ -423,6 +423,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Copy pictures for gradients of single taps channel by channel">,
                  Option<"skipTaps", "skip-taps", "bool", "true",
                         "Sum the taps of a convolution that touch the picture, without those that read zeros beyond it">,
+                 Option<"skipMasked", "skip-masked", "bool", "true",
+                        "Leave out blocks of connected products whose values are masked as a whole">,
                  Option<"picturesTogether", "pictures-together", "bool", "true",
                         "Let tiles of convolutions have several pictures, which read weights once for all of them">,
                  Option<"windows", "windows", "bool", "true",

@@ -20,7 +20,7 @@ ComputeOp tile::makeIdentity(OpBuilder &builder, Value tensor) {
 
 Recomputation::Recomputation(ArrayRef<ComputeOp> members, const ConnectedForm &form, const Axes &axes)
     : members(members), form(form), axes(axes), builder(members.front()->getContext()) {
-  areRowsSeen = llvm::any_of(form.inside, [](ComputeOp compute) { return !getMaskedRegions(compute).empty(); });
+  areRowsSeen = llvm::any_of(form.inside, [](ComputeOp compute) { return !getMask(compute).regions.empty(); });
 }
 
 /// A value of each row as other programs read it: sums over blocks end with the last one.
@@ -52,13 +52,11 @@ Value Recomputation::getCopy(Value value) {
 }
 
 void Recomputation::maskByInfinity(ComputeOp copy) {
-  // As low as the masks of getMaskedRegions.
-  constexpr double lowest = -1e30;
   copy.getBody()->walk([&](arith::SelectOp select) {
     for (unsigned choice : {1, 2}) {
       APFloat constant(0.0f);
       if (!matchPattern(select->getOperand(choice), m_ConstantFloat(&constant)) || constant.isNaN() ||
-          constant.convertToDouble() > lowest)
+          constant.convertToDouble() > mostMasked)
         continue;
       OpBuilder inner(select);
       auto type = cast<FloatType>(select.getType());

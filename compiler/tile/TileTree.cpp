@@ -16,9 +16,10 @@ namespace {
 /// Builds the tree of a connection.
 class TreeBuilder {
 public:
-  TreeBuilder(ProgramOp program, const Axes &axes, const ConnectedForm &form, const DeviceDescription &device)
+  TreeBuilder(ProgramOp program, const Axes &axes, const ConnectedForm &form, const DeviceDescription &device,
+              bool skipMasked)
       : make(program.getContext()), computes(program.getComputes()), axes(axes), form(form), device(device),
-        kernel(getMicroKernel(device, Float32Type::get(program.getContext()))) {}
+        skipMasked(skipMasked), kernel(getMicroKernel(device, Float32Type::get(program.getContext()))) {}
 
   TreeTilingAttr build();
 
@@ -61,6 +62,7 @@ private:
   const Axes &axes;
   const ConnectedForm &form;
   const DeviceDescription &device;
+  bool skipMasked;
   MicroKernelAttr kernel;
 };
 
@@ -118,10 +120,10 @@ void TreeBuilder::packAcross(Nodes &body) {
   }
 }
 
-/// The compute whose values are masked by their positions; -1 without one.
+/// The compute whose values are masked by their positions or by an operand; -1 without one.
 int64_t TreeBuilder::findMask() {
   for (ComputeOp compute : form.inside)
-    if (!getMaskedRegions(compute).empty() || !getVanishingRegions(compute).empty())
+    if (skipMasked && (!getMask(compute).isEmpty() || !getVanishingMask(compute).isEmpty()))
       return find(compute);
   return -1;
 }
@@ -178,11 +180,18 @@ TreeTilingAttr TreeBuilder::build() {
   return TreeTilingAttr::get(kernel.getContext(), kernel, make.body(body));
 }
 
-TreeTilingAttr tile::tileTree(ProgramOp program, const DeviceDescription &device) {
+TreeTilingAttr tile::tileTree(ProgramOp program, const DeviceDescription &device, bool skipMasked) {
   std::string why;
   FailureOr<Axes> axes = Axes::get(program.getComputes(), why);
   if (failed(axes))
     return {};
   std::optional<ConnectedForm> form = ConnectedForm::get(program.getComputes(), *axes);
-  return form ? TreeBuilder(program, *axes, *form, device).build() : TreeTilingAttr();
+  return form ? TreeBuilder(program, *axes, *form, device, skipMasked).build() : TreeTilingAttr();
+}
+
+bool tile::leavesOutBlocks(TreeTilingAttr tree) {
+  return tree
+      .walk(
+          [](BlocksAttr blocks) { return blocks.getMaskedBy() < 0 ? WalkResult::advance() : WalkResult::interrupt(); })
+      .wasInterrupted();
 }

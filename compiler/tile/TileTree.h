@@ -8,7 +8,11 @@ namespace freestone::tile {
 
 /// The tree of tiles of a connection. Intermediates are computed in blocks that stay in the cache: of columns, a panel
 /// of rows at a time. Rows are dealt, unless they are summed: then outer axes alone.
-TreeTilingAttr tileTree(ProgramOp program, const DeviceDescription &device);
+/// With `skipMasked`, blocks whose values are masked as a whole are left out.
+TreeTilingAttr tileTree(ProgramOp program, const DeviceDescription &device, bool skipMasked);
+
+/// Whether a tree leaves out blocks that are masked.
+bool leavesOutBlocks(TreeTilingAttr tree);
 
 } // namespace freestone::tile
 

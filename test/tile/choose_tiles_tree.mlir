@@ -2,10 +2,12 @@
 // RUN:   | FileCheck %s
 // RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse),tile-outline,tile-choose-tiles{target=x86-64-v3})' \
 // RUN:   | FileCheck %s --check-prefix=NARROW
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse),tile-outline,tile-choose-tiles{target=x86-64-v4 skip-masked=false})' \
+// RUN:   | FileCheck %s --check-prefix=WHOLE --implicit-check-not=masked_by
 
 // An attention: axis 0 is the batch, 1 the rows and 2 the columns of the scores, 3 the depth, 4 the columns of values.
 // A tile has several panels of rows, where there are enough tiles for all workers. The mask is contiguous along columns,
-// while vectors run along rows: it is transposed, block by block. Packed keys and values are kept for the tiles of a head.
+// while vectors run along rows: it is transposed, block by block. Blocks that it masks as a whole are left out. Packed keys and values are kept for the tiles of a head.
 // CHECK:        tile.program @p0
 // CHECK-SAME:     #tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>,
 // CHECK-SAME:     body = [#tile.blocks<axis = 0, step = 1, dealt = true,
@@ -15,9 +17,10 @@
 // CHECK-SAME:                   #tile.blocks<axis = 1, step = 32, unit = 32, dealt = false,
 // CHECK-SAME:             body = [#tile.multiply<compute = 0, columns = 1>, #tile.packed<compute = 1, input = 1>,
 // CHECK-SAME:                     #tile.vectors<axis = 1, lanes = 16, together = 2, body = [#tile.evaluate<computes = [1, 2, 3, 4], lanes = 1, along = 2>]>,
-// CHECK-SAME:                     #tile.multiply<compute = [[SECOND]], columns = 4>]>]>,
+// CHECK-SAME:                     #tile.multiply<compute = [[SECOND]], columns = 4>], masked_by = 2>]>,
 // CHECK-SAME:                 #tile.vectors<axis = 1, lanes = 16, together = 2, body = [#tile.evaluate<computes = [5], lanes = 1, along = 4>]>,
 // CHECK-SAME:                 #tile.vectors<axis = 4, lanes = 16, together = 2, body = [#tile.evaluate<computes = [7], lanes = 4, along = 1>]>]>]>]>
+// WHOLE:        #tile.tree
 // NARROW:       #tile.tree<kernel = <rows = 6, vectors = 2, lanes = 8, unroll = 2>
 // NARROW-SAME:    #tile.blocks<axis = 1, step = 16, unit = 16, dealt = false
 func.func @added(%q: !graph.tensor<[b, m, d], f32>, %k: !graph.tensor<[b, n, d], f32>, %v: !graph.tensor<[b, n, e], f32>,

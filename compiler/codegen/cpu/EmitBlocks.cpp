@@ -3,8 +3,6 @@
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/Pack.h"
 #include "compiler/codegen/cpu/TreeScope.h"
-#include "compiler/plan/IndexMaps.h"
-#include "compiler/plan/MaskedBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -40,7 +38,6 @@ private:
   void emitCorrection(const tile::TreeForm::Buffer &buffer, Value maximum, const AxisRange &rows,
                       const AxisRange &columns);
   ContractionPoints getPoints(tile::ContractionForm &oriented);
-  Value isSeen(tile::ComputeOp masked);
   func::FuncOp declare(KernelKind kind) {
     ModuleOp module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
     return declareKernel(module, kind, form.getElementType(), kernel);
@@ -109,39 +106,8 @@ void BlocksEmitter::emitBlocks(tile::BlocksAttr blocks) {
     if (blocks.getMaskedBy() < 0)
       walkBody();
     else
-      emitIf(isSeen(form.computes[blocks.getMaskedBy()]), walkBody);
+      emitIf(emitIsSeen(scope, form.computes[blocks.getMaskedBy()]), walkBody);
   });
-}
-
-/// Whether some value of the current ranges is not masked, or they are the first block along which a maximum is taken.
-Value BlocksEmitter::isSeen(tile::ComputeOp masked) {
-  Value isMasked;
-  SmallVector<Expr> first = scope.getLoops(masked), last;
-  Positions positions;
-  for (unsigned axis : form.axes.of(masked)) {
-    const AxisRange &range = scope.ranges[axis];
-    last.push_back(emission.getPositionSymbol("z" + std::to_string(axis)));
-    positions.push_back({scope.getSymbol(axis), range.first});
-    positions.push_back({last.back(), emission.subtract(emission.add(range.first, range.count), constant(1))});
-  }
-  bool isMaximum = masked.getNumReductions() > 0;
-  for (Expr region : isMaximum ? tile::getMaskedRegions(masked) : tile::getVanishingRegions(masked)) {
-    // Linear in the loops, hence least at a corner.
-    tile::LinearIndex linear = *tile::asLinear(region, masked.getNumLoops());
-    SmallVector<Expr> corner(first);
-    for (auto [loop, stride] : llvm::enumerate(linear.strides))
-      if (*stride.asConstant() < 0)
-        corner[loop] = last[loop];
-    Value least = emission.getIndex(tile::substituteLoops(region, corner), positions);
-    Value isIn = compare(arith::CmpIPredicate::sgt, least, constant(0));
-    isMasked = isMasked ? arith::OrIOp::create(builder, location, isMasked, isIn).getResult() : isIn;
-  }
-  Value isNotMasked =
-      compare(arith::CmpIPredicate::eq, isMasked, arith::ConstantIntOp::create(builder, location, 0, 1));
-  if (!isMaximum)
-    return isNotMasked;
-  Value isFirst = scope.ranges[*form.getRunningAxis(masked.getResult(0))].isFirst;
-  return arith::OrIOp::create(builder, location, isNotMasked, isFirst);
 }
 
 ContractionPoints BlocksEmitter::getPoints(tile::ContractionForm &oriented) {

@@ -43,6 +43,10 @@ private:
 /// Emits the copy of an operand that an evaluation reads along its rows, so that its vectors are contiguous.
 void emitTransposedCopy(TreeScope &scope, const tile::TreeForm::Pack &pack);
 
+/// Whether some value of a compute in the current ranges is not masked, or they are the first block along which a
+/// maximum is taken.
+mlir::Value emitIsSeen(TreeScope &scope, tile::ComputeOp masked);
+
 /// Some vectors of an axis: the first position, counted from the beginning of its range, their number, and the mask of
 /// a last one.
 struct RangeVectors {

@@ -82,9 +82,9 @@ def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
     them that the worker computes one after the other. Up to `together` neighbouring tiles of a worker are one block of the
     innermost dealt axis. With a `share`, blocks have as many whole steps as it says.
 
-    Blocks of one range that are not dealt, or of several units, have about equal sizes, whole multiples of `unit`. Blocks in which the positions mask all
-    values of compute `masked_by` are left out: of a maximum, except within the first block of the axis that it reduces; or
-    of a map that is 0 there.
+    Blocks of one range that are not dealt, or of several units, have about equal sizes, whole multiples of `unit`.
+    Blocks in which positions or an operand mask all values of compute `masked_by` are left out: of a maximum, except
+    within the first block of the axis that it reduces; or of a map that is 0 there.
 
     Blocks of columns with `most_depth` are those of strips, which have blocks of the micro-kernel's rows within, and
     panels within these: what a strip writes is wide pieces of few rows of memory. So go runs with one block of at most so
