@@ -24,8 +24,8 @@ static int64_t countReused(task::ProgramOp entry) {
 
 void driver::collectGraphCounters(ModuleOp module, std::map<std::string, int64_t> &counters) {
   for (auto function : module.getOps<func::FuncOp>()) {
-    for (llvm::StringRef counter :
-         {"integer_products", "scan_products", "block_orders", "guarded_rows", "reassociated", "kept_values"})
+    for (llvm::StringRef counter : {"integer_products", "scan_products", "block_orders", "split_batches",
+                                    "guarded_rows", "reassociated", "kept_values"})
       if (auto products = function->getAttrOfType<IntegerAttr>(("graph." + counter).str()))
         counters[counter.str()] += products.getInt();
     auto recomputed = function->getAttrOfType<DictionaryAttr>("graph.recomputed");

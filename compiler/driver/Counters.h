@@ -16,7 +16,8 @@ std::map<std::string, int64_t> collectCounters(mlir::ModuleOp module);
 /// recomputed in the backward pass (`recomputed`), bytes kept for it at the hinted sizes, with and without
 /// recomputation
 /// (`kept_bytes`, `kept_bytes_before`), products that became those of integers (`integer_products`), those that left
-/// loops (`scan_products`), blocks that are not put into another order (`block_orders`), softmaxes whose rows are
+/// loops (`scan_products`), blocks that are not put into another order (`block_orders`), products whose
+/// batches are split (`split_batches`), softmaxes whose rows are
 /// guarded by their sums (`guarded_rows`), sums over a product's other factor (`reassociated`), and values of loops
 /// that are kept for their gradients (`kept_values`).
 void collectGraphCounters(mlir::ModuleOp module, std::map<std::string, int64_t> &counters);

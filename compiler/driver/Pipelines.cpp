@@ -38,6 +38,7 @@ void addGraphPipeline(OpPassManager &passes, const Options &options) {
   graph::addSimplifyPipeline(passes);
   passes.nest<func::FuncOp>().addPass(grad::createKeepScanValues({options.switches.keepScanValues}));
   // What gradients read decides what is kept for them.
+  passes.nest<func::FuncOp>().addPass(graph::createSplitBatches({options.switches.splitBatches}));
   passes.nest<func::FuncOp>().addPass(graph::createGuardRows({options.switches.guardRows}));
   passes.nest<func::FuncOp>().addPass(graph::createReassociateSums({options.switches.reassociate}));
   passes.nest<func::FuncOp>().addPass(grad::createRematerialise());

@@ -10,6 +10,7 @@ struct Switches {
   bool append = true;
   bool reverseLoops = true;
   bool keepStates = true;
+  bool splitBatches = true;
   bool guardRows = true;
   bool reassociate = true;
   bool inlineProducers = true;
@@ -97,7 +98,7 @@ struct Switches {
   static constexpr Switches forLevel(int level) {
     Switches switches;
     if (level == 0)
-      switches.append = switches.reverseLoops = switches.keepStates = switches.guardRows = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.sliceEpilogues = switches.fuseRows =
+      switches.append = switches.reverseLoops = switches.keepStates = switches.splitBatches = switches.guardRows = switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.sliceEpilogues = switches.fuseRows =
           switches.fuseMaps = switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
       switches.packStrips = switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.widenPictures = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
@@ -131,6 +132,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "loops go along tensors from their end, instead of along a reversed copy"},
     {"keep-states", &Switches::keepStates, "kept_states",
      "what loops collect of carried values before each step stays where it is carried, instead of a copy"},
+    {"split-batches", &Switches::splitBatches, "split_batches",
+     "products of merged batches and heads have a dimension for each, as what is computed between them has"},
     {"row-guards", &Switches::guardRows, "guarded_rows",
      "what replaces rows of a softmax that are no numbers asks once a row, behind the product that reads them"},
     {"reassociate", &Switches::reassociate, "reassociated",

@@ -84,12 +84,6 @@ private:
   const sym::Bounds &sizes;
 };
 
-/// Ranges of dimensions of two shapes with equal products, in order: the dimensions that a reshape splits and merges.
-struct ReshapeGroup {
-  unsigned fromBegin, fromEnd, toBegin, toEnd;
-};
-llvm::SmallVector<ReshapeGroup> getReshapeGroups(llvm::ArrayRef<sym::Expr> from, llvm::ArrayRef<sym::Expr> to);
-
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_PLAN_INDEXMAPS_H

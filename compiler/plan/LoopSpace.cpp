@@ -1,5 +1,7 @@
 #include "compiler/plan/IndexMaps.h"
 
+#include "compiler/dialect/graph/ShapeRules.h"
+
 using namespace mlir;
 using freestone::sym::Expr;
 
@@ -92,53 +94,10 @@ Expr LoopSpace::simplify(Expr index) const {
   return result;
 }
 
-SmallVector<ReshapeGroup> getReshapeGroups(ArrayRef<Expr> from, ArrayRef<Expr> to) {
-  SmallVector<ReshapeGroup> groups;
-  unsigned i = 0, j = 0;
-  while (i < from.size() || j < to.size()) {
-    ReshapeGroup group{i, i, j, j};
-    if (i < from.size() && j < to.size() && from[i] == to[j]) {
-      group.fromEnd = ++i;
-      group.toEnd = ++j;
-      groups.push_back(group);
-      continue;
-    }
-    // Skips a dimension of 1 on one side.
-    if (i < from.size() && from[i].isConstant(1)) {
-      group.fromEnd = ++i;
-      groups.push_back(group);
-      continue;
-    }
-    if (j < to.size() && to[j].isConstant(1)) {
-      group.toEnd = ++j;
-      groups.push_back(group);
-      continue;
-    }
-    if (i == from.size() || j == to.size()) {
-      group.fromEnd = i = from.size();
-      group.toEnd = j = to.size();
-      groups.push_back(group);
-      break;
-    }
-    Expr fromSize = from[i++], toSize = to[j++];
-    while (fromSize != toSize && (i < from.size() || j < to.size())) {
-      bool extendFrom = j == to.size() || (i < from.size() && toSize.exactDiv(fromSize).has_value());
-      if (extendFrom)
-        fromSize = fromSize * from[i++];
-      else
-        toSize = toSize * to[j++];
-    }
-    group.fromEnd = i;
-    group.toEnd = j;
-    groups.push_back(group);
-  }
-  return groups;
-}
-
 SmallVector<Expr> LoopSpace::reshape(ArrayRef<Expr> indices, ArrayRef<Expr> from, ArrayRef<Expr> to) const {
   MLIRContext *context = from.empty() && to.empty() ? nullptr : (from.empty() ? to : from).front().context();
   SmallVector<Expr> result(to.size());
-  for (const ReshapeGroup &group : getReshapeGroups(from, to)) {
+  for (const graph::ReshapeGroup &group : graph::getReshapeGroups(from, to)) {
     // An index outside of a dimension of 1 stays there, where a fill is read.
     bool isWhole = group.fromEnd - group.fromBegin == 1 && group.toEnd - group.toBegin == 1;
     if (isWhole && !isInside(indices[group.fromBegin], from[group.fromBegin])) {

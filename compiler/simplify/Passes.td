@@ -199,6 +199,27 @@ def GuardRows : Pass<"graph-guard-rows", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::freestone::graph::GraphDialect"];
 }
 
+def SplitBatches : Pass<"graph-split-batches", "::mlir::func::FuncOp"> {
+  let summary = "products of merged batches and heads have a dimension for each, as softmax between them has";
+  let description = [{
+    In: any graph without composites. Out: the same graph, where contractions have the batch dimensions into which their
+    result is split before it is reduced (the scores of an attention, which are masked for each text), or from which an
+    operand is merged (its weights). So computes between two contractions have loops of the same kind, and are connected
+    (`tile-fuse`). `graph.split_batches` counts them.
+    ```mlir
+    %s = graph.contract %q, %k batch [0] x [0] contract [2] x [2] : <[4*b, m, d], f32>, <[4*b, n, d], f32>
+    %t = graph.reshape %s : <[4*b, m, n], f32> -> <[b, 4, m, n], f32>
+    %most = graph.reduce max %t axes [3] : <[b, 4, m, n], f32>
+    // →
+    %q4 = graph.reshape %q : <[4*b, m, d], f32> -> <[b, 4, m, d], f32>
+    %k4 = graph.reshape %k : <[4*b, n, d], f32> -> <[b, 4, n, d], f32>
+    %t = graph.contract %q4, %k4 batch [0, 1] x [0, 1] contract [3] x [3] : …
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+  let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
 def ReassociateSums : Pass<"graph-reassociate-sums", "::mlir::func::FuncOp"> {
   let summary = "sums products of a contraction over its other factor, where that has been summed already";
   let description = [{

@@ -1,5 +1,6 @@
 #include "compiler/tile/RewriteLoops.h"
 
+#include "compiler/dialect/graph/ShapeRules.h"
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/ColumnSegments.h"
 #include "compiler/plan/PositionRanges.h"
@@ -116,7 +117,7 @@ std::optional<SmallVector<unsigned>> getOrder(ComputeOp copy) {
 /// Whether the places where indices leave an operand are those where they leave the producer of a transposition, seen
 /// through reshapes: such dimensions are whole in each shape.
 static bool keepsOutside(ArrayRef<Expr> indices, ArrayRef<Expr> from, ArrayRef<Expr> to, const LoopSpace &space) {
-  return llvm::all_of(getReshapeGroups(from, to), [&](const ReshapeGroup &group) {
+  return llvm::all_of(graph::getReshapeGroups(from, to), [&](const graph::ReshapeGroup &group) {
     bool isWhole = group.fromEnd - group.fromBegin == 1 && group.toEnd - group.toBegin == 1;
     return isWhole || llvm::all_of(llvm::seq(group.fromBegin, group.fromEnd),
                                    [&](unsigned dim) { return space.isInside(indices[dim], from[dim]); });

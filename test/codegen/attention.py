@@ -1,7 +1,7 @@
 """Attention, compiled as one program: attention.py FOLDER; the environment names the build.
 
 Scores that are masked by tensors or by positions, at lengths with one block of columns and with many, rows that are masked
-wholly or in their first blocks, also where these give 0 (`guarded`), heads in several orders. Results have the same bits for every number of workers, are as
+wholly or in their first blocks, also where these give 0 (`guarded`), heads in several orders, and merged with the batch. Results have the same bits for every number of workers, are as
 near to numpy's in fp64 as without connection, and take memory that grows with the length alone; for the processor's
 widest vectors and for narrow ones.
 """
@@ -59,6 +59,18 @@ def get_positions():
             node("Unsqueeze", ["ms", "one_axis"], ["m"])]
 
 
+def get_merged():
+    """Nodes from q, k and v to z, whose products are of merged batches and heads, while the mask "a" is added to each text's."""
+    merge = [each for key in "qkv" for each in (
+        node("Shape", [key], [f"{key}_rows"], start=2), node("Concat", ["minus_one", f"{key}_rows"], [f"{key}_shape"], axis=0),
+        node("Reshape", [key, f"{key}_shape"], [f"{key}_merged"]))]
+    return [*merge, node("Transpose", ["k_merged"], ["kt"], perm=[0, 2, 1]), node("MatMul", ["q_merged", "kt"], ["r"]),
+            node("Mul", ["r", "eighth"], ["scaled"]), node("Shape", ["q"], ["texts"], end=3), node("Shape", ["k"], ["columns"], start=2, end=3),
+            node("Concat", ["texts", "columns"], ["split"], axis=0), node("Reshape", ["scaled", "split"], ["s"]), node("Add", ["s", "a"], ["t"]),
+            node("Softmax", ["t"], ["p"], axis=-1), node("Shape", ["r"], ["joined"]), node("Reshape", ["p", "joined"], ["w"]),
+            node("MatMul", ["w", "v_merged"], ["y"]), node("Shape", ["q"], ["whole"]), node("Reshape", ["y", "whole"], ["z"])]
+
+
 def get_cases():
     """Name → nodes, further inputs (name → type and shape), the mask in numpy of rows, columns and inputs, and whether
     rows and columns are as many."""
@@ -73,6 +85,7 @@ def get_cases():
     cases["guarded"] = get_core([node("Add", ["s", "a"], ["t"])], guard=guard), mask, lambda rows, columns, a: a, False
     bias = {"a": (FLOAT, ["b", HEADS, 1, "c"])}
     cases["bias"] = get_core([node("Add", ["s", "a"], ["t"])]), bias, lambda rows, columns, a: a, False
+    cases["merged"] = get_merged(), {"a": (FLOAT, ["b", 1, 1, "c"])}, lambda rows, columns, a: a, False
     chosen = {"a": (BOOL, [1, 1, "l", "c"])}
     where = [node("Where", ["a", "s", "minus"], ["t"])]
     cases["chosen"] = get_core(where), chosen, lambda rows, columns, a: np.where(a, 0, -np.inf), False
@@ -95,7 +108,7 @@ def get_key_heads(name):
 
 def get_initializers(nodes, depth):
     known = {"eighth": constant("eighth", 1 / 8), "minus": constant("minus", -np.inf), "lowest": constant("lowest", LOWEST),
-             "zero": constant("zero", 0), "none": constant("none", 0, np.int64), "one": constant("one", 1, np.int64),
+             "zero": constant("zero", 0), "none": constant("none", 0, np.int64), "one": constant("one", 1, np.int64), "minus_one": constant("minus_one", [-1], np.int64),
              "one_axis": constant("one_axis", [1], np.int64), "two_axis": constant("two_axis", [2], np.int64), "width": constant("width", 30, np.int64), "merged": constant("merged", [0, HEADS, -1, depth], np.int64),
              "heads": constant("heads", [1, 1, HEADS, 1, 1], np.int64)}
     used = {name for each in nodes for name in each.input}
@@ -130,9 +143,9 @@ def check(folder, name, target, depth, case, random):
     nodes, inputs, get_mask, is_square = case
     artifact, connected = compile_case(folder, name, target, nodes, inputs, depth)
     assert connected == 1, (name, target, connected)
-    if is_guarded(name):
-        _, unguarded = compile_case(folder, name, target, nodes, inputs, depth, "--disable", "row-guards")
-        assert unguarded == 0, target
+    if switch := {"guarded": "row-guards", "merged": "split-batches"}.get(name):
+        _, unconnected = compile_case(folder, name, target, nodes, inputs, depth, "--disable", switch)
+        assert unconnected == 0, (name, target)
     apart, none = compile_case(folder, name, target, nodes, inputs, depth, "--disable", "connect")
     assert none == 0, name
     models = [freestone_runtime.Model(artifact, workers) for workers in WORKERS]

@@ -90,9 +90,9 @@ OF_SIZES = {"variants"}
 OF_LONG = {"name-sizes"}
 # test/codegen/chains.py tests that of stages that read each other's rows.
 OF_CHAINS = {"chains"}
-# test/codegen/attention.py tests that of masked rows, attention_gradients.py that of gradients of softmax,
+# test/codegen/attention.py tests those of masked rows and of merged heads, attention_gradients.py that of gradients of softmax,
 # masked_blocks.py that of masked blocks.
-OF_ATTENTION = {"reassociate", "row-guards", "skip-masked"}
+OF_ATTENTION = {"reassociate", "row-guards", "skip-masked", "split-batches"}
 # test/driver/side_by_side.py tests that of independent operators.
 OF_BRANCHES = {"schedule"}
 # test/driver/short_branches.py tests that of branches.

@@ -41,6 +41,49 @@ Attribute getSplat(Attribute constant) {
   return dense.resizeSplat(RankedTensorType::get({}, dense.getElementType()));
 }
 
+SmallVector<ReshapeGroup> getReshapeGroups(ArrayRef<sym::Expr> from, ArrayRef<sym::Expr> to) {
+  SmallVector<ReshapeGroup> groups;
+  unsigned i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    ReshapeGroup group{i, i, j, j};
+    if (i < from.size() && j < to.size() && from[i] == to[j]) {
+      group.fromEnd = ++i;
+      group.toEnd = ++j;
+      groups.push_back(group);
+      continue;
+    }
+    // Skips a dimension of 1 on one side.
+    if (i < from.size() && from[i].isConstant(1)) {
+      group.fromEnd = ++i;
+      groups.push_back(group);
+      continue;
+    }
+    if (j < to.size() && to[j].isConstant(1)) {
+      group.toEnd = ++j;
+      groups.push_back(group);
+      continue;
+    }
+    if (i == from.size() || j == to.size()) {
+      group.fromEnd = i = from.size();
+      group.toEnd = j = to.size();
+      groups.push_back(group);
+      break;
+    }
+    sym::Expr fromSize = from[i++], toSize = to[j++];
+    while (fromSize != toSize && (i < from.size() || j < to.size())) {
+      bool extendFrom = j == to.size() || (i < from.size() && toSize.exactDiv(fromSize).has_value());
+      if (extendFrom)
+        fromSize = fromSize * from[i++];
+      else
+        toSize = toSize * to[j++];
+    }
+    group.fromEnd = i;
+    group.toEnd = j;
+    groups.push_back(group);
+  }
+  return groups;
+}
+
 bool haveDifferentProducts(TensorType lhs, TensorType rhs) {
   std::optional<int64_t> difference = (lhs.getNumElements() - rhs.getNumElements()).asConstant();
   return difference && *difference != 0;

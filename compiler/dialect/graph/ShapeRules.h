@@ -31,6 +31,12 @@ bool isSplatOf(mlir::Attribute constant, double value);
 /// The element of a splat constant, as an attribute of any shape; null if the constant is no splat.
 mlir::Attribute getSplat(mlir::Attribute constant);
 
+/// Ranges of dimensions of two shapes with equal products, in order: the dimensions that a reshape splits and merges.
+struct ReshapeGroup {
+  unsigned fromBegin, fromEnd, toBegin, toEnd;
+};
+llvm::SmallVector<ReshapeGroup> getReshapeGroups(llvm::ArrayRef<sym::Expr> from, llvm::ArrayRef<sym::Expr> to);
+
 /// Whether two shapes provably differ in their numbers of elements.
 bool haveDifferentProducts(TensorType lhs, TensorType rhs);
 
