@@ -41,8 +41,9 @@ ContractionShares ContractionShares::get(const ContractionTree &tree) {
 namespace {
 
 /// Cycles that the sum of a vector's lanes takes for each halving of it, and those of what follows for each result; the
-/// part of transfers that inner products do not hide, whose operands come from where they are.
-constexpr double halvedVector = 1.25, innerResult = 1.5, exposedInner = 0.8;
+/// part of transfers that inner products do not hide, whose operands come from where they are; of those from L2, at most
+/// so many times the part that micro-kernels do not hide.
+constexpr double halvedVector = 1.25, innerResult = 1.5, exposedInner = 0.8, exposedBeside = 3;
 /// Cycles of a vector of sums that is added to in a row of results, and of such a row that waits for the one before.
 constexpr double addedToRow = 2.5, overlappedRow = 25;
 /// The part that shows of transfers of packed rows, which nothing prefetches.
@@ -286,6 +287,7 @@ static TilingCost estimateBlocks(const ContractionProblem &problem, int64_t rows
     cost.packing += exposedPacked * (packed.getL2Cycles() + packed.getL3Cycles() + packed.getMemoryCycles());
   }
   showTransfers(transfers, exposedInner, cost);
+  cost.l2 *= std::min(1.0, exposedBeside * rates.exposedL2 / exposedInner);
   spread(cost, workers, std::ceil(blocks / double(workers)) * double(workers) / blocks);
   return cost;
 }
