@@ -58,6 +58,8 @@ std::map<std::string, int64_t> driver::collectCounters(ModuleOp module) {
       counters["overlapped"] += !phases.empty() && loop.getAwaitedAgain().empty();
     });
     counters["reused"] += countReused(entry);
+    if (auto readers = entry->getAttrOfType<IntegerAttr>("task.awaited_readers"))
+      counters["awaited_readers"] += readers.getInt();
     if (auto order = entry->getAttrOfType<StringAttr>("task.order"))
       ++counters["order_" + order.str()];
   }

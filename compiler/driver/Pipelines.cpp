@@ -152,7 +152,8 @@ void addTaskPipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(
       task::createDoubleBuffer({options.switches.doubleBuffer && options.switches.overlapIterations, options.target}));
   passes.nest<task::ProgramOp>().addPass(
-      task::createOrderPhases({options.switches.elideWaits, options.switches.overlapIterations, options.target}));
+      task::createOrderPhases({options.switches.elideWaits, options.switches.overlapIterations,
+                               options.switches.awaitReaders, options.target}));
   passes.addPass(task::createOverwriteOperands({options.switches.overwriteOperands}));
   passes.nest<task::ProgramOp>().addPass(task::createPlanMemory({options.switches.reuseMemory}));
   passes.nest<task::ProgramOp>().addPass(task::createNarrowWaits({options.switches.narrowWaits}));

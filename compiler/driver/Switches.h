@@ -90,6 +90,7 @@ struct Switches {
   bool overwriteOperands = true;
   bool reuseMemory = true;
   bool narrowWaits = true;
+  bool awaitReaders = true;
   bool claimPhases = true;
   bool reduceShortLoops = true;
   bool storeConstants = true;
@@ -110,7 +111,7 @@ struct Switches {
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overlapIterations = switches.doubleBuffer = switches.overwriteOperands =
           switches.selectBranches = switches.integerProducts = switches.scanProducts = switches.blockOrders =
-          switches.keepScanValues = switches.fuseChains = switches.narrowWaits =
+          switches.keepScanValues = switches.fuseChains = switches.narrowWaits = switches.awaitReaders =
           switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.tabulateMaps = switches.roundProducts = switches.orderMaps =
           switches.orderProducts = switches.longRows = switches.keepOperands = switches.storeConstants = false;
     return switches;
@@ -278,6 +279,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "what does not depend on a loop's last iteration writes memory that the last one does not read"},
     {"overwrite", &Switches::overwriteOperands, "overwritten",
      "results lie over operands that die where they are made"},
+    {"await-readers", &Switches::awaitReaders, "awaited_readers",
+     "the last readers of memory that nothing else awaits are awaited where they are done, so that it is used again"},
     {"narrow-waits", &Switches::narrowWaits, "narrowed",
      "workers wait for those alone that made the rows or images that they read"},
     {"claimed", &Switches::claimPhases, "claimed", "on a busy machine workers take tiles that others have not begun"},

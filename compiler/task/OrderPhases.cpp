@@ -3,6 +3,7 @@
 #include "compiler/task/AssumedSizes.h"
 #include "compiler/task/IterationOrder.h"
 #include "compiler/task/Passes.h"
+#include "compiler/task/Releases.h"
 
 #include "mlir/IR/Builders.h"
 #include "runtime/sizes/Plane.h"
@@ -77,13 +78,19 @@ private:
 /// A phase that is later than another by no more is not late, in nanoseconds.
 constexpr double punctual = 1000;
 
+/// The part of the arena's buffers for which phases are awaited that nothing else waits for.
+constexpr double leastReleased = 0.001;
+
+/// What symbols are where memory matters.
+constexpr int64_t sizeOfRuns = 64;
+
 /// Finds the edges of one program.
 class Orderer {
 public:
-  Orderer(ProgramOp program, size_t workers, bool elide, bool overlap)
-      : program(program), phases(program.getPhases()), elide(elide), overlap(overlap),
+  Orderer(ProgramOp program, size_t workers, bool elide, bool overlap, bool awaitsReaders)
+      : program(program), phases(program.getPhases()), elide(elide), overlap(overlap), awaitsReaders(awaitsReaders),
         known(program, [this](SpaceOp one, SpaceOp other) { return deals.areAlike(one, other); }), sizes(program, 1),
-        plane(workers) {
+        releases(program, AssumedSizes(program, sizeOfRuns)), plane(workers) {
     for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
       if (symbol.getSource() == SymbolSource::runtime)
         runtimeSymbols.insert(StringAttr::get(program.getContext(), symbol.getName()));
@@ -91,7 +98,7 @@ public:
   }
 
   void order();
-  int64_t waits = 0, elided = 0;
+  int64_t waits = 0, elided = 0, awaitedReaders = 0;
 
 private:
   /// By buffers; null: the sizes that are determined at run time.
@@ -105,18 +112,20 @@ private:
   bool readsRuntimeSizes(SpaceOp space);
   bool staysOnWorker(SpaceOp later, Attribute touched, SpaceOp earlier, Attribute before);
   void wait(PhaseOp phase, llvm::SmallSetVector<int64_t, 8> needed);
+  void awaitReaders(PhaseOp phase, int64_t latest, double begin, SmallVectorImpl<int64_t> &awaited);
   void lay(PhaseOp phase);
   static Touches getAdded(const Touches &all, const Touches &before);
 
   ProgramOp program;
   SmallVector<PhaseOp, 8> phases;
-  bool elide, overlap;
+  bool elide, overlap, awaitsReaders;
   Deals deals;
   Touches reads, writes;
   llvm::SmallDenseSet<StringAttr> runtimeSymbols;
   KnownPhases known;
   /// Estimated times at small sizes, by phases: when its tiles are done. And where each deal has its tiles.
   AssumedSizes sizes;
+  Releases releases;
   runtime::Plane plane;
   SmallVector<double> doneAt;
   DenseMap<int64_t, SmallVector<int64_t>> firsts;
@@ -186,8 +195,23 @@ void Orderer::wait(PhaseOp phase, llvm::SmallSetVector<int64_t, 8> needed) {
     awaited.push_back(before);
     known.awaitTiles(phase, before);
   }
-  std::reverse(awaited.begin(), awaited.end());
+  awaitReaders(phase, latest, begin, awaited);
+  llvm::sort(awaited);
   phase.setTilesAfter(awaited);
+}
+
+/// Where nothing waits for the readers of much memory, such as gradients of weights beside a chain of other gradients,
+/// the memory stays taken: those that are done by then are awaited as well, if no later phase touches it.
+void Orderer::awaitReaders(PhaseOp phase, int64_t latest, double begin, SmallVectorImpl<int64_t> &awaited) {
+  if (!awaitsReaders || !isa<ProgramOp>(phase->getParentOp()))
+    return;
+  for (int64_t before = 0; before < latest; ++before)
+    if (!known.isKnown(before) && doneAt[before] <= begin + punctual &&
+        releases.getPart(before, known.getNext()) >= leastReleased) {
+      awaited.push_back(before);
+      known.awaitTiles(phase, before);
+      ++awaitedReaders;
+    }
 }
 
 /// Lays the phase on the plane as the runtime will.
@@ -331,8 +355,10 @@ public:
     FailureOr<DeviceDescription> device = DeviceDescription::getFor(getOperation(), target);
     if (failed(device))
       return signalPassFailure();
-    Orderer orderer(getOperation(), std::max(2u, device->units), elide, overlap);
+    Orderer orderer(getOperation(), std::max(2u, device->units), elide, overlap, awaitReaders);
     orderer.order();
+    if (orderer.awaitedReaders)
+      getOperation()->setAttr("task.awaited_readers", Builder(&getContext()).getI64IntegerAttr(orderer.awaitedReaders));
     waits += orderer.waits;
     elided += orderer.elided;
   }

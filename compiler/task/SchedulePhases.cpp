@@ -21,7 +21,7 @@ namespace {
 class Segment {
 public:
   /// Operators have the fewest tiles, so that their order matters, at the first of the samples. Gradients of weights
-  /// take most of the memory at small sizes, activations at large ones.
+  /// take most of the memory at small sizes, activations at large ones, and between these, as much.
   explicit Segment(ArrayRef<AssumedSizes> samples) : samples(samples) {}
 
   void add(PhaseOp phase);
@@ -117,7 +117,7 @@ public:
     workers = std::max(2u, device->units);
     for (auto program : getOperation().getOps<ProgramOp>()) {
       tile::count(getOperation(), "early_conditions", moveConditionsAhead(program));
-      scheduleIn(program, {{program, 1}, {program, 8}, {program, 32}, {program, 128}});
+      scheduleIn(program, {{program, 1}, {program, 8}, {program, 20}, {program, 32}, {program, 128}});
     }
   }
 
