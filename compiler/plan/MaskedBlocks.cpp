@@ -225,6 +225,7 @@ Mask tile::getMask(ComputeOp maximum) {
   if (finder.isFinite &&
       (finder.sources.size() != 1 || !isEachRowSeen(maximum, maximum.getNumParallel(), finder.mask.regions)))
     finder.mask.regions.clear();
+  finder.mask.column = maximum.getNumParallel();
   return std::move(finder.mask);
 }
 
@@ -238,6 +239,7 @@ Mask tile::getVanishingMask(ComputeOp map) {
   Mask &mask = finder.mask;
   if (finder.isFinite || !isEachRowSeen(map, *finder.column, mask.regions))
     mask.regions.clear();
+  mask.column = *finder.column;
   mask.maximum = finder.relativeTo;
   if (!mask.maximum)
     mask.operands.clear();

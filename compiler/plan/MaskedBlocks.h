@@ -34,6 +34,8 @@ struct Mask {
   llvm::SmallVector<sym::Expr> regions;
   /// ... and where one of these says so, beside an M above `leastMaximum` or by -inf: only a run tells where.
   llvm::SmallVector<Operand> operands;
+  /// The loop of a row's values.
+  unsigned column = 0;
   /// M, where it is known; beside -inf it has to be above `leastMaximum` too.
   std::optional<LoopTensor> maximum;
 };

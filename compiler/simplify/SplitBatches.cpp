@@ -2,6 +2,7 @@
 #include "compiler/simplify/Counters.h"
 #include "compiler/simplify/Passes.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -69,13 +70,17 @@ bool comesFrom(Value value, ArrayRef<sym::Expr> shape) {
          llvm::any_of(op->getOperands(), [&](Value operand) { return comesFrom(operand, shape); });
 }
 
-void eraseUnused(Operation *op) {
-  if (!op || !op->use_empty() || !(isElementwise(op) || isa<ReshapeOp>(op)))
-    return;
-  SmallVector<Value> operands(op->getOperands());
-  op->erase();
-  for (Value operand : operands)
-    eraseUnused(operand.getDefiningOp());
+/// Erases those that have no users, and then what they read.
+void eraseUnused(ArrayRef<Operation *> ops) {
+  llvm::SetVector<Operation *> pending(ops.begin(), ops.end());
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val();
+    if (!op || !op->use_empty() || !(isElementwise(op) || isa<ReshapeOp>(op)))
+      continue;
+    for (Value operand : op->getOperands())
+      pending.insert(operand.getDefiningOp());
+    op->erase();
+  }
 }
 
 /// Splits batch dimensions of contractions, and of what is computed of their elements.
@@ -94,9 +99,6 @@ private:
   static ArrayRef<int64_t> getBatch(ContractOp op, unsigned operand) {
     return operand ? op.getRhsBatch() : op.getLhsBatch();
   }
-
-  /// The reshapes that were made, of each value.
-  DenseMap<Value, SmallVector<ReshapeOp, 1>> reshapes;
 };
 
 } // namespace
@@ -157,14 +159,15 @@ Value Splitter::inShape(OpBuilder &builder, Value value, ArrayRef<sym::Expr> sha
     copy->getResult(0).setType(TensorType::get(shape, getElementType(value)));
     return copy->getResult(0);
   }
-  for (ReshapeOp known : reshapes[value])
-    if (getShape(known.getResult()) == shape)
-      return known;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(value);
-  auto reshape = ReshapeOp::create(builder, value.getLoc(), value, shape);
-  reshapes[value].push_back(reshape);
-  return reshape;
+  for (Operation *user : value.getUsers())
+    if (auto known = dyn_cast<ReshapeOp>(user);
+        known && known->getBlock() == value.getParentBlock() && getShape(known.getResult()) == shape) {
+      known->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+      return known;
+    }
+  return ReshapeOp::create(builder, value.getLoc(), value, shape);
 }
 
 void Splitter::build(ContractOp op, const Split &batch) {
@@ -195,8 +198,7 @@ void Splitter::build(ContractOp op, const Split &batch) {
   op.replaceAllUsesWith(merged.getResult());
   std::array<Operation *, 2> before = {op.getLhs().getDefiningOp(), op.getRhs().getDefiningOp()};
   op.erase();
-  for (Operation *operand : before)
-    eraseUnused(operand);
+  eraseUnused(before);
 }
 
 bool Splitter::hoist(ReshapeOp reshape) {
@@ -206,7 +208,7 @@ bool Splitter::hoist(ReshapeOp reshape) {
     return false;
   OpBuilder builder(reshape);
   reshape.replaceAllUsesWith(inShape(builder, value, shape));
-  eraseUnused(reshape);
+  eraseUnused({reshape});
   return true;
 }
 

@@ -134,7 +134,7 @@ Value MaskEmitter::getLeastMaximum(const tile::Mask &mask) {
 /// the first column: of causal masks, windows before a position and padding, the last one to be hidden.
 void MaskEmitter::findHidden(const tile::Mask::Operand &operand, const tile::Mask &mask) {
   SmallVector<Expr> corner(last);
-  corner[operand.along] = first[operand.along];
+  corner[mask.column] = first[mask.column];
   Value memory = emission.getBuffer(operand.tensor);
   Value element = memref::LoadOp::create(builder, location, memory, getPlace(operand, corner));
   Type type = element.getType();
