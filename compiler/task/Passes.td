@@ -183,16 +183,16 @@ def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
   let description = [{
     A phase comes after writers of its inputs, and after earlier readers and writers of its outputs. The edge is `same`
     where each tile touches just the elements that the same tile of the same number of tiles touched, or where both
-    phases have one tile, so that no worker needs another's data: then both spaces get the same `deal`. Two spaces of one
-    tile that do not depend on each other keep their deals apart, so that two workers can run them. Other
-    edges are `all`: all workers are awaited, which tells that all earlier phases are done too. Where one of these would
-    take longer, as an estimate at small sizes says, the edges are `tiles`: only those workers are awaited that have tiles
-    of the phase. Then those phases are awaited as well (`task.awaited_readers` counts them) that are done by then and the last to touch a part of the
-    arena, such as gradients of weights beside a chain of other gradients: nothing else would tell that it is free. Waits that
-    earlier ones imply are left out. With `elide=false` no edge is `same`. In a loop, such edges
-    are also those from the phases of an iteration to those of the next one (`again_all`, `again_same`); with
-    `overlap=false`, and where data end a loop within or the body determines sizes, each iteration comes after all of the
-    one before.
+    phases have one tile, so that no worker needs another's data: then both spaces get the same `deal`. Two spaces of
+    one tile that do not depend on each other keep their deals apart, so that two workers can run them. Other edges are
+    `all`: all workers are awaited, which tells that all earlier phases are done too. Where one of these would take
+    longer, as an estimate at small sizes says, the edges are `tiles`: only those workers are awaited that have tiles of
+    the phase. Then those phases are awaited as well (`task.awaited_readers` counts them) that are done by then and the
+    last to touch a part of the arena, such as gradients of weights beside a chain of other gradients: nothing else
+    would tell that it is free. Waits that earlier ones imply are left out. With `elide=false` no edge is `same`. In a
+    loop, such edges are also those from the phases of an iteration to those of the next one (`again_all`,
+    `again_same`); with `overlap=false`, and where data end a loop within or the body determines sizes, each iteration
+    comes after all of the one before.
     ```mlir
     task.phase "norm" after all [] same [] { … to (%h) … tiles m scratch 0 reads [?] writes [384] … }
     task.phase "gelu" after all [] same [] { task.space @p1(%h) … tiles m … reads [384] … }
