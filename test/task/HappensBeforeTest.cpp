@@ -175,7 +175,7 @@ TEST_F(HappensBefore, ProvesClaims) {
   std::mt19937_64 random(9);
   auto values = [&](StringRef symbol) { return valueOf(symbol); };
   int64_t claimed = 0, ofWindows = 0;
-  for (int number = 0; number < 400; ++number) {
+  for (int number = 0; number < 500; ++number) {
     std::string text = makeRandomProgram(random, number % 4 ? KnownAccesses::some : KnownAccesses::none);
     n = 1 + random() % 40;
     m = 1 + random() % 40;
