@@ -187,12 +187,12 @@ def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
     one tile that do not depend on each other keep their deals apart, so that two workers can run them. Other edges are
     `all`: all workers are awaited, which tells that all earlier phases are done too. Where one of these would take
     longer, as an estimate at small sizes says, the edges are `tiles`: only those workers are awaited that have tiles of
-    the phase. Then those phases are awaited as well (`task.awaited_readers` counts them) that are done by then and the
-    last to touch a part of the arena, such as gradients of weights beside a chain of other gradients: nothing else
-    would tell that it is free. Waits that earlier ones imply are left out. With `elide=false` no edge is `same`. In a
-    loop, such edges are also those from the phases of an iteration to those of the next one (`again_all`,
-    `again_same`); with `overlap=false`, and where data end a loop within or the body determines sizes, each iteration
-    comes after all of the one before.
+    the phase. Then those phases are awaited as well (`task.awaited_readers` counts them) that are done by then and
+    touch a part of the arena that no later phase touches, such as gradients of weights beside a chain of other
+    gradients: nothing else would tell that it is free. Waits that earlier ones imply are left out. With `elide=false`
+    no edge is `same`. In a loop, such edges are also those from the phases of an iteration to those of the next one
+    (`again_all`, `again_same`); with `overlap=false`, and where data end a loop within or the body determines sizes,
+    each iteration comes after all of the one before.
     ```mlir
     task.phase "norm" after all [] same [] { … to (%h) … tiles m scratch 0 reads [?] writes [384] … }
     task.phase "gelu" after all [] same [] { task.space @p1(%h) … tiles m … reads [384] … }
@@ -202,7 +202,7 @@ def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
   }];
   let options = [Option<"elide", "elide", "bool", "true", "Leave out waits where a worker reads only its own data">,
                  Option<"overlap", "overlap", "bool", "true", "Begin iterations before all of the one before has ended">,
-                 Option<"awaitReaders", "await-readers", "bool", "true", "Wait for the last readers of memory">,
+                 Option<"awaitReaders", "await-readers", "bool", "true", "Wait for the readers of memory that is used no more">,
                  Option<"target", "target", "std::string", "\"host\"", "The device with its number of units">];
   let statistics = [Statistic<"waits", "waits", "Number of phases that wait for all workers">,
                     Statistic<"elided", "elided", "Number of dependences that need no wait">];
