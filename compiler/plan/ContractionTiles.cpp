@@ -10,10 +10,22 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
+RowShare RowShare::get(ContractionForm &form, const ContractionTree &tree) {
+  int64_t width = tree.kernel.getWidth(), ofSum = 1;
+  if (tree.dotProducts)
+    ofSum = DotProductLayout::get(form, tree.dotProducts).factors.getStepsOfWord();
+  return {.height = tree.kernel.getRows(),
+          .width = width,
+          .sums = width * ofSum,
+          .depth = tree.depth,
+          .elements = tree.share.getElements(),
+          .mostRows = tree.share.getMostRows(),
+          .leastTiles = tree.share.getLeastTiles()};
+}
+
 ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionTree &tree) {
   MLIRContext *context = tree.kernel.getContext();
   auto constant = [&](int64_t value) { return Expr::constant(context, value); };
-  int64_t width = tree.kernel.getWidth(), height = tree.kernel.getRows();
   Expr outer = form.getExtent(form.outer), rows = form.getExtent(form.m), columns = form.getExtent(form.n),
        depth = form.getDepth(tree.multiply.getWordSteps());
   std::optional<int64_t> windowTaps;
@@ -52,11 +64,8 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
   tiles.taps = windowTaps.value_or(1);
   tiles.depthUnit = tree.depthUnit * tiles.taps;
   Expr mostRows = constant(tree.mostRows);
-  if (tree.share) {
-    RowShare share{
-        height, width, tree.depth, tree.share.getElements(), tree.share.getMostRows(), tree.share.getLeastTiles()};
-    mostRows = getMostRows<Expr>(share, outer, rows, columns, depth, ExprOperations{context});
-  }
+  if (tree.share)
+    mostRows = getMostRows<Expr>(RowShare::get(form, tree), outer, rows, columns, depth, ExprOperations{context});
   tiles.rowBlocks = Expr::ceilDiv(rows, mostRows);
   tiles.columnTiles = Expr::ceilDiv(columns, tiles.getTileWidth());
   // A window is packed tap by tap, so that all steps within one outermost step are in one block.
@@ -90,8 +99,9 @@ void ContractionTiles::setScratch(const ContractionTree &tree, Expr rows, Expr c
   int64_t ofPanels = width * std::max(panelsAtOnce * mostDepth, stripPanels * std::min(mostDepth, stripDepth));
   Expr allColumns = (columns + width) * allSteps;
   packedColumns = Expr::min(allColumns, Expr::max(constant(ofPanels), keptColumns));
-  // Columns stay packed for the row blocks that follow, whose number is a long expression where rows have a share.
-  if (!tree.share) {
+  // Columns stay packed for the row blocks that follow, whose number is a long expression where rows have a share: of
+  // runs of panels, which take little without them, it is worth that.
+  if (!tree.share || tree.packsRuns) {
     Expr ofKept = Expr::min(rowBlocks - 1, constant(1)) * Expr::min(allColumns, keptColumns);
     packedColumns = Expr::max(Expr::min(allColumns, constant(ofPanels)), ofKept) * parts;
   }
@@ -103,7 +113,8 @@ void ContractionTiles::setScratch(const ContractionTree &tree, Expr rows, Expr c
   // Tiles share the space for sums where k is one block.
   // Panels that pass by are multiplied in pairs, and so may be two tiles, where rows are a strip at most.
   int64_t ofPairs = dotProducts && !tree.columns ? 2 * height : 0;
-  int64_t ofSums = std::max(elements + height * width, std::max({rowsOfBlock, epilogueRows, ofPairs}) * width);
+  int64_t ofShare = elements / (dotProducts ? dotProducts->getStepsOfWord() : 1);
+  int64_t ofSums = std::max(ofShare + height * width, std::max({rowsOfBlock, epilogueRows, ofPairs}) * width);
   // Updates have the sums of all columns of a run.
   if (dotProducts)
     ofSums = std::max(ofSums, streamedRows * updatedColumns);

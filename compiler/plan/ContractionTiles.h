@@ -16,10 +16,12 @@ inline constexpr int64_t sliceRows = 16;
 /// processor.
 inline constexpr int64_t updatedColumns = 2048;
 
-/// The numbers that rows of a tile depend on: the micro-kernel's rows and columns, steps of a block of k, and those of
-/// `#tile.share`.
+/// The numbers that rows of a tile depend on: the micro-kernel's rows and columns, packed elements that take as much as
+/// a row's sums for a panel, steps of a block of k, and those of `#tile.share`.
 struct RowShare {
-  int64_t height, width, depth, elements, mostRows, leastTiles;
+  int64_t height, width, sums, depth, elements, mostRows, leastTiles;
+
+  static RowShare get(ContractionForm &form, const ContractionTree &tree);
 };
 
 /// The most rows of a tile at any sizes, on integers or size expressions, whose operations are `on`'s. A block of k of
@@ -28,14 +30,14 @@ struct RowShare {
 template <typename Size, typename Operations>
 Size getMostRows(const RowShare &share, Size outer, Size rows, Size columns, Size depth, const Operations &on) {
   int64_t height = share.height, width = share.width;
-  Size ofRow = on.min(depth + on.constant(width), on.constant(share.depth));
+  Size ofRow = on.min(depth + on.constant(share.sums), on.constant(share.depth));
   Size fit = on.floorDiv(on.constant(share.elements / height), ofRow);
   Size panels = on.ceilDiv(columns, on.constant(width));
   Size spread = on.floorDiv(outer * panels * rows, on.constant(share.leastTiles * height));
   Size blocks = on.min(fit, spread);
   // As many rows as elements are no bound.
   int64_t most = share.mostRows / height - 1;
-  if (most < share.elements / height / std::min<int64_t>(width, share.depth)) {
+  if (most < share.elements / height / std::min(share.sums, share.depth)) {
     Size ofPage = on.min(columns + on.constant(width), on.constant(pageElements));
     blocks = on.min(blocks, on.floorDiv(on.constant(most * pageElements), ofPage));
   }

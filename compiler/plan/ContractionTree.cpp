@@ -76,10 +76,13 @@ LogicalResult Reader::readRows(BlocksAttr rows) {
   tree.mostRows = rows.getStep().asConstant().value_or(0);
   if (rows.getTogether() > 1 || rows.getAlternate())
     return refuse("tiles that are together, or alternate, have the same rows");
-  if (tree.dotProducts && (tree.share || !tree.mostRows || rows.getUnit() != height))
-    return refuse("rows of dot products are dealt in blocks of whole units of " + Twine(height));
-  if (!tree.dotProducts && (!tree.share || tree.mostRows != height || rows.getUnit() != 1))
+  bool isSplit = tree.dotProducts && tree.dotProducts.getParts() > 1;
+  if (isSplit && (tree.share || !tree.mostRows))
+    return refuse("rows of products that are split are dealt in blocks of so many");
+  if (!isSplit && (!tree.share || tree.mostRows != height))
     return refuse("rows are dealt in a share of steps of the micro-kernel's " + Twine(height));
+  if (rows.getUnit() != tree.getRowUnit())
+    return refuse("blocks of rows have whole units of " + Twine(tree.getRowUnit()));
   return success();
 }
 

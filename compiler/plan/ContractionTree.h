@@ -26,7 +26,7 @@ struct ContractionTree {
   /// The micro-kernel, if it sums dot products; null if it multiplies and adds vectors.
   DotProductKernelAttr dotProducts;
   bool hasOuter = false;
-  /// Of rows of a block; null if it has `mostRows` at most, whole units of the kernel's rows.
+  /// Of rows of a block; null where products are split: it has `mostRows` at most.
   ShareAttr share;
   int64_t mostRows = 0;
   /// Panels that are computed together; steps of a block at most, and those of which a block's are a multiple.
@@ -63,7 +63,7 @@ struct ContractionTree {
   /// Fails, with a reason in `why`, if it does not compute a contraction with so many computes in all.
   mlir::LogicalResult verify(ContractionForm &form, size_t computes, std::string &why) const;
   /// Steps of which rows of a block are a multiple.
-  int64_t getRowUnit() const { return share ? 1 : kernel.getRows(); }
+  int64_t getRowUnit() const { return dotProducts ? kernel.getRows() : 1; }
   /// Whether the same code serves both: they differ in sizes alone.
   bool sharesCode(const ContractionTree &other) const;
 

@@ -45,7 +45,7 @@ double ContractionCandidate::getCost(llvm::ArrayRef<size_t> problems) const {
   return sum / double(problems.size());
 }
 
-static int64_t getWorkers(const DeviceRates &rates) { return std::max(rates.units, fewestWorkers); }
+int64_t tile::getTiledWorkers(const DeviceRates &rates) { return std::max(rates.units, fewestWorkers); }
 
 int64_t tile::getMostKeptRows(const DeviceRates &rates) { return std::min(rates.l3Bytes / 2, 4 * rates.l2Bytes); }
 int64_t tile::getMostKeptColumns(const DeviceRates &rates) { return std::min(rates.l3Bytes / 2, 16 * rates.l2Bytes); }
@@ -54,7 +54,7 @@ ContractionShares tile::getPlainShares(const ContractionProblem &problem, const 
   int64_t depth = alignDepth(problem, depthUnit, rates.l1Bytes / 2), rowElements = rates.l2Bytes / 4 / problem.bytes;
   return {.rowElements = rowElements,
           .mostRows = int64_t(llvm::alignTo(std::max<int64_t>(1, rowElements / depth), problem.kernelRows)),
-          .leastTiles = getWorkers(rates),
+          .leastTiles = getTiledWorkers(rates),
           .panels = 4,
           .depth = depth,
           .depthUnit = depthUnit,
@@ -67,7 +67,7 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
                                                                    const ContractionStrips &strips) {
   const ContractionProblem &first = problems.front();
   int64_t bytes = first.bytes;
-  int64_t workers = getWorkers(rates);
+  int64_t workers = getTiledWorkers(rates);
   int64_t mostRowsKept = getMostKeptRows(rates) / bytes, mostColumnsKept = getMostKeptColumns(rates) / bytes;
   llvm::SmallVector<ContractionCandidate> candidates;
   for (int64_t depth : getDepths(first, rates, depthUnit))

@@ -32,6 +32,9 @@ llvm::SmallVector<ContractionCandidate> constructContraction(llvm::ArrayRef<Cont
                                                              const ContractionStrips &strips = {});
 inline constexpr size_t mostCandidates = 1024;
 
+/// Workers for which tilings have tiles.
+int64_t getTiledWorkers(const DeviceRates &rates);
+
 /// The most bytes that are kept packed: what is kept is a worker's, however many there are. Panels pass by once for
 /// each block of rows, rows for each run.
 int64_t getMostKeptRows(const DeviceRates &rates);

@@ -73,8 +73,14 @@ double tile::getMissingPart(double bytes, double fits, double most) {
 }
 
 int64_t tile::getMostRows(const ContractionProblem &problem, const ContractionShares &shares) {
-  RowShare share{problem.kernelRows, problem.getWidth(), shares.depth,
-                 shares.rowElements, shares.mostRows,    shares.leastTiles};
+  int64_t width = problem.getWidth();
+  RowShare share{.height = problem.kernelRows,
+                 .width = width,
+                 .sums = width,
+                 .depth = shares.depth,
+                 .elements = shares.rowElements,
+                 .mostRows = shares.mostRows,
+                 .leastTiles = shares.leastTiles};
   return getMostRows<int64_t>(share, problem.outer, problem.m, problem.n, problem.k, IntegerOperations());
 }
 

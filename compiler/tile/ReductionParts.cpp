@@ -1,6 +1,8 @@
 #include "compiler/tile/ReductionParts.h"
 
 #include "compiler/plan/Combiner.h"
+#include "compiler/plan/ContractionTiles.h"
+#include "compiler/plan/SizeOperations.h"
 #include "compiler/plan/WeightGradientForm.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "compiler/tile/TileContraction.h"
@@ -53,8 +55,11 @@ static PartBounds getBounds(ContractionForm &form, const TypicalSizes &sizes, co
   TypicalRuns runs(sizes);
   if (isDotProductContraction(form, device)) {
     ContractionTree tiling = *ContractionTree::get(tileDotProducts(form, runs, device, {.strips = false}));
+    auto extent = [&](ArrayRef<unsigned> loops) { return *form.getExtent(loops).asConstant(); };
+    int64_t rows = getMostRows<int64_t>(RowShare::get(form, tiling), extent(form.outer) * enoughTiles, extent(form.m),
+                                        extent(form.n), bounds.leastSteps, IntegerOperations());
     int64_t columns = tiling.panels * tiling.kernel.getWidth();
-    tiles = largest = count(form.outer, 1) * count(form.m, tiling.mostRows) * count(form.n, columns);
+    tiles = largest = count(form.outer, 1) * count(form.m, rows) * count(form.n, columns);
   } else {
     ContractionTree tiling =
         *ContractionTree::get(tileContraction(form, runs, device, {.innerProducts = false, .variants = false}));

@@ -304,11 +304,15 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const TypicalRuns &r
   DotProductFactors factors = *form.getDotProductFactors();
   // Blocks are equal in bytes for all elements.
   int64_t bytes = DotProductLayout::wordBytes / factors.getStepsOfWord(), depth = 4096 / bytes;
-  // A panel takes two thirds of L1, rows of A a quarter of L2.
-  int64_t groups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (unit * rowBytes));
-  int64_t rows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (depth * bytes) / unit, 4, 8) * unit;
   auto usedUnit = getUnit(factors, device) == WordUnit::tiles ? DotProductUnit::tiles : DotProductUnit::vectors;
   bool areVectors = usedUnit == DotProductUnit::vectors;
+  // A panel takes two thirds of L1, rows of A a quarter of L2, or four strips of them half of a small one. Sums come and
+  // go for each piece of a panel: where reads from L2 hide beside products, panels have less of these.
+  constexpr double hiddenReads = 0.05;
+  bool areReadsHidden = areVectors && device.getExposedReads() <= hiddenReads;
+  int64_t panelBytes = std::max(device.getL1Bytes() * 2 / 3, areReadsHidden ? device.getL2Bytes() / 16 : 0);
+  int64_t groups = std::max<int64_t>(4, panelBytes / (unit * rowBytes));
+  int64_t rows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (depth * bytes) / unit, 4, 8) * unit;
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr block = DotProductLayout::getBlock(context, /*lastVectors=*/0);
   if (allowed.narrowPanels && areVectors)
@@ -334,11 +338,15 @@ TreeTilingAttr tile::tileDotProducts(ContractionForm &form, const TypicalRuns &r
     int64_t otherwise = ReadsInPlace::get(form).mayBeInner ? std::min(most, ReadsInPlace::mostColumns) : 0;
     tree.streamedColumns = haveFew ? most : otherwise;
   }
-  tree.mostRows = rows;
+  DeviceRates rates = DeviceRates::get(device);
+  // Tiles differ in time: the last rows are fewer.
+  constexpr int64_t tilesOfWorker = 4;
+  // Strips write few pages at a time: results are no bound.
+  tree.share = ShareAttr::get(context, /*elements=*/rows * depth, /*mostRows=*/rows * depth,
+                              tilesOfWorker * getTiledWorkers(rates));
   tree.panels = 8;
   tree.depth = depth;
   tree.depthUnit = DotProductLayout::get(form, kernel).getStepsOfGroup();
-  DeviceRates rates = DeviceRates::get(device);
   tree.keptRows = tree.rows ? std::max(rows * depth, getMostKeptRows(rates) / bytes) : 0;
   tree.keptColumns = getMostKeptColumns(rates) / bytes;
   // Rows of their memory are short.

@@ -50,7 +50,7 @@ tile.program @form symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 !v = !graph.tensor<[s0, s0], i8>
 !y = !graph.tensor<[s0, s0], i32>
 #plan = #tile.plan<#tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, groups = 10>, body = [
-      #tile.blocks<axis = 1, step = 128, unit = 32, dealt = true, body = [
+      #tile.blocks<axis = 1, step = 32, unit = 32, dealt = true, share = <elements = 8192, most_rows = 8192, least_tiles = 4>, body = [
       #tile.blocks<axis = 2, step = 32, dealt = true, body = [
       #tile.blocks<axis = 3, step = 96, unit = 32, dealt = false, body = [
       #tile.packed<compute = 0, input = 0>, #tile.packed<compute = 0, input = 1>,

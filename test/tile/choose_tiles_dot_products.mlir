@@ -11,7 +11,7 @@
 
 // CHECK-LABEL: tile.program @narrow
 // CHECK-SAME: #tile.tree<kernel = #tile.dot_product_kernel<unit = tiles, groups = {{[0-9]+}}>, body = [
-// CHECK-SAME:   #tile.blocks<axis = 1, step = {{[0-9]+}}, unit = 32, dealt = true, body = [
+// CHECK-SAME:   #tile.blocks<axis = 1, step = 32, unit = 32, dealt = true, share = <elements = {{[0-9]+}}, most_rows = {{[0-9]+}}, least_tiles = {{[0-9]+}}>, body = [
 // CHECK-SAME:     #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
 // CHECK-SAME:       #tile.blocks<axis = 3, step = 2048, unit = 32, dealt = false, body = [
 // CHECK-SAME:         #tile.packed<compute = 0, input = 0, kept = 1, most = {{[0-9]+}}, in_place = 4>, #tile.packed<compute = 0, input = 1, kept = 2, most = {{[0-9]+}}, in_place = 4>,
