@@ -6,6 +6,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace freestone;
@@ -35,6 +36,9 @@ bool isRounded(graph::ReduceOp op) {
   return !isExact && isa<FloatType>(graph::getElementType(op.getResult()));
 }
 
+/// Products with weights, or of two activations.
+bool isProduct(Operation *op) { return isa<graph::ContractOp, graph::ConvolveOp>(op); }
+
 bool mayRecompute(Operation *op) {
   if (auto reduction = dyn_cast<graph::ReduceOp>(op); reduction && isRounded(reduction))
     return false;
@@ -55,10 +59,12 @@ public:
 private:
   void findForward(ArrayRef<unsigned> losses);
   void collectValues(const RecomputePolicy &policy);
-  llvm::BitVector choose(const RecomputePolicy &policy) const;
+  bool isWidened(Operation *op) const;
+  llvm::BitVector choose(const RecomputePolicy &policy);
   llvm::BitVector keepAllBut(const llvm::BitVector &recomputed) const;
   double priceTime(int64_t keptBefore) const;
   int64_t bytesOf(const llvm::BitVector &kept) const;
+  double countMultiplyAdds(Operation *op) const;
   double countProducts() const;
   std::optional<int64_t> evaluate(sym::Expr size) const;
   int64_t bytesOf(Value value) const;
@@ -76,6 +82,7 @@ private:
   DenseMap<Value, unsigned> numbers;
   llvm::BitVector required, kept;
   llvm::BitVector keptAnyway;    ///< if required
+  llvm::BitVector connected;     ///< within attentions, which do not keep them
   DenseMap<Value, Value> copies; ///< recomputed values in the backward pass
   double price = 0;              ///< of a multiply-add, in bytes
   int64_t made = 0;
@@ -124,11 +131,15 @@ void Rematerialiser::collectValues(const RecomputePolicy &policy) {
   }
   required.resize(values.size());
   keptAnyway.resize(values.size());
+  connected.resize(values.size());
   AttentionValues attention = findAttentionValues(forward);
   for (auto [number, value] : llvm::enumerate(values)) {
     // An attention that is connected computes its scores again by itself.
-    bool isLeft = policy.kind == RecomputePolicy::Kind::Priced && attention.between.contains(value);
-    if (!mayRecompute(value.getDefiningOp()) || attention.operands.contains(value) || isLeft)
+    bool isLeft = policy.kind != RecomputePolicy::Kind::Blocks && attention.between.contains(value);
+    if (isLeft && policy.kind == RecomputePolicy::Kind::Bounded)
+      connected.set(number);
+    bool mayBe = policy.kind == RecomputePolicy::Kind::Bounded && isWidened(value.getDefiningOp());
+    if (!(mayBe || mayRecompute(value.getDefiningOp())) || attention.operands.contains(value) || isLeft)
       keptAnyway.set(number);
     for (Operation *user : value.getUsers()) {
       if (!backward.contains(block.findAncestorOpInBlock(*user)))
@@ -139,6 +150,16 @@ void Rematerialiser::collectValues(const RecomputePolicy &policy) {
         keptAnyway.set(number);
     }
   }
+}
+
+/// Whether a product makes more than it reads of what a run computes: recomputed ones then do not read each other, in
+/// chains that would need all of the forward pass at once.
+bool Rematerialiser::isWidened(Operation *op) const {
+  return isProduct(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+           Operation *source = operand.getDefiningOp();
+           bool isComputed = source && !isSource(source);
+           return !isComputed || bytesOf(operand) < bytesOf(op->getResult(0));
+         });
 }
 
 std::optional<int64_t> Rematerialiser::evaluate(sym::Expr size) const {
@@ -163,6 +184,8 @@ double Rematerialiser::timeOf(Value value) const {
   Operation *op = value.getDefiningOp();
   if (isa<graph::ReshapeOp, graph::BroadcastOp>(op))
     return 0;
+  if (isProduct(op))
+    return countMultiplyAdds(op);
   double elements = double(evaluate(cast<graph::TensorType>(value.getType()).getNumElements()).value_or(0));
   if (isa<graph::ConcatOp, graph::GatherOp, graph::GatherElementsOp, graph::ReduceOp, graph::WindowArgmaxOp>(op)) {
     double bytes = bytesOf(value);
@@ -180,30 +203,34 @@ double Rematerialiser::timeOf(Value value) const {
 int64_t Rematerialiser::bytesOf(const llvm::BitVector &chosen) const {
   int64_t bytes = 0;
   for (unsigned number : chosen.set_bits())
-    bytes += bytesOf(values[number]);
+    bytes += connected[number] ? 0 : bytesOf(values[number]);
   return bytes;
+}
+
+/// Of a product; none for other operators.
+double Rematerialiser::countMultiplyAdds(Operation *op) const {
+  auto sizeOf = [&](Value operand, int64_t axis) {
+    return double(evaluate(cast<graph::TensorType>(operand.getType()).getShape()[axis]).value_or(defaultHint));
+  };
+  double steps = 1;
+  if (auto product = dyn_cast<graph::ContractOp>(op)) {
+    for (int64_t axis : product.getLhsContract())
+      steps *= sizeOf(product.getLhs(), axis);
+  } else if (auto convolution = dyn_cast<graph::ConvolveOp>(op)) {
+    Value kernel = convolution.getKernel();
+    for (int64_t axis = 1; axis < cast<graph::TensorType>(kernel.getType()).getRank(); ++axis)
+      steps *= sizeOf(kernel, axis);
+  } else {
+    return 0;
+  }
+  return steps * double(evaluate(cast<graph::TensorType>(op->getResult(0).getType()).getNumElements()).value_or(0));
 }
 
 /// The multiply-adds of the forward pass's products.
 double Rematerialiser::countProducts() const {
   double count = 0;
-  for (Operation *op : forward) {
-    auto sizeOf = [&](Value operand, int64_t axis) {
-      return double(evaluate(cast<graph::TensorType>(operand.getType()).getShape()[axis]).value_or(defaultHint));
-    };
-    double steps = 1;
-    if (auto product = dyn_cast<graph::ContractOp>(op)) {
-      for (int64_t axis : product.getLhsContract())
-        steps *= sizeOf(product.getLhs(), axis);
-    } else if (auto convolution = dyn_cast<graph::ConvolveOp>(op)) {
-      Value kernel = convolution.getKernel();
-      for (int64_t axis = 1; axis < cast<graph::TensorType>(kernel.getType()).getRank(); ++axis)
-        steps *= sizeOf(kernel, axis);
-    } else {
-      continue;
-    }
-    count += steps * double(evaluate(cast<graph::TensorType>(op->getResult(0).getType()).getNumElements()).value_or(0));
-  }
+  for (Operation *op : forward)
+    count += countMultiplyAdds(op);
   return count;
 }
 
@@ -237,33 +264,28 @@ llvm::BitVector Rematerialiser::keepAllBut(const llvm::BitVector &recomputed) co
   return problem.solve();
 }
 
-llvm::BitVector Rematerialiser::choose(const RecomputePolicy &policy) const {
-  llvm::BitVector none(values.size()), all = required;
+/// For bounded bytes, the highest price of time with which no more are kept, found by bisection.
+llvm::BitVector Rematerialiser::choose(const RecomputePolicy &policy) {
   if (policy.kind != RecomputePolicy::Kind::Bounded)
-    return keepAllBut(all);
-  SmallVector<unsigned> candidates;
-  for (unsigned number : required.set_bits())
-    if (!keptAnyway[number])
-      candidates.push_back(number);
-  llvm::stable_sort(candidates, [&](unsigned one, unsigned other) {
-    return bytesOf(values[one]) * timeOf(values[other]) > bytesOf(values[other]) * timeOf(values[one]);
-  });
-  // The more values may be recomputed, the fewer bytes are kept: finds the shortest sufficient prefix of the list.
-  auto keepAfter = [&](size_t count) {
-    llvm::BitVector recomputed = none;
-    for (unsigned number : ArrayRef(candidates).take_front(count))
-      recomputed.set(number);
-    return keepAllBut(recomputed);
+    return keepAllBut(required);
+  // From what recomputes next to nothing to what saves bytes alone.
+  constexpr double lowest = 1e-6, highest = 1e3;
+  constexpr int rounds = 24;
+  auto keepAt = [&](double givenPrice) {
+    price = givenPrice;
+    return keepAllBut(required);
   };
-  size_t low = 0, high = candidates.size();
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (bytesOf(keepAfter(middle)) <= policy.bytes)
-      high = middle;
-    else
-      low = middle + 1;
+  llvm::BitVector fitting = keepAt(0);
+  double low = lowest, high = highest;
+  for (int round = 0; round < rounds && bytesOf(fitting) <= policy.bytes; ++round) {
+    double middle = std::sqrt(low * high);
+    llvm::BitVector chosen = keepAt(middle);
+    bool fits = bytesOf(chosen) <= policy.bytes;
+    (fits ? low : high) = middle;
+    if (fits)
+      fitting = chosen;
   }
-  return keepAfter(low);
+  return fitting;
 }
 
 bool Rematerialiser::isKept(Value value) const {
@@ -284,15 +306,20 @@ Value Rematerialiser::again(Value wanted) {
     } else if (isKept(value)) {
       copies[value] = graph::BarrierOp::create(builder, value.getLoc(), value);
     } else {
-      auto missing = llvm::make_filter_range(llvm::reverse(op->getOperands()),
-                                             [&](Value operand) { return !copies.contains(operand); });
+      // Products read parameters where they lie, in panels.
+      auto isInPlace = [&](Value operand) {
+        return isProduct(op) && operand == op->getOperand(1) && !operand.getDefiningOp();
+      };
+      auto missing = llvm::make_filter_range(llvm::reverse(op->getOperands()), [&](Value operand) {
+        return !copies.contains(operand) && !isInPlace(operand);
+      });
       if (!missing.empty()) {
         llvm::append_range(pending, llvm::to_vector(missing));
         continue;
       }
       IRMapping mapping;
       for (Value operand : op->getOperands())
-        mapping.map(operand, copies.lookup(operand));
+        mapping.map(operand, isInPlace(operand) ? operand : copies.lookup(operand));
       ++made;
       copies[value] = builder.clone(*op, mapping)->getResult(0);
     }

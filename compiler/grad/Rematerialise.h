@@ -15,7 +15,8 @@ struct RecomputePolicy {
   /// hundredths of the bytes that would be kept.
   enum class Kind { None, Blocks, Priced, Bounded };
   Kind kind = Kind::None;
-  /// For `Bounded`: recomputes as much as is needed to keep at most these bytes, the cheapest values first.
+  /// For `Bounded`: recomputes as much as is needed to keep at most these bytes, the cheapest values first, and in the
+  /// end products that make more than they read.
   int64_t bytes = 0;
 
   /// "none", "blocks", "auto" (priced), "auto:BYTES" with an optional K, M or G; nothing for other texts.
@@ -29,11 +30,11 @@ struct Recomputed {
 };
 
 /// Recomputes values of the forward pass in the backward pass, where this reduces memory. The forward pass is
-/// everything that the results in `losses` depend on; the backward pass everything after it. Products (contractions,
-/// convolutions), sorting, control flow, queries, keys and values are never recomputed; of all else, the cheapest set
-/// is kept (see KeepProblem). Recomputation reads kept values through `graph.barrier`, so that it is neither merged
-/// with the first computation nor hoisted to it. `hints` are typical values of symbols. Dropout recomputes the same
-/// mask from its key.
+/// everything that the results in `losses` depend on; the backward pass everything after it. Other products
+/// (contractions, convolutions), sorting, control flow, queries, keys and values are never recomputed; of all else, the
+/// cheapest set is kept (see KeepProblem). Recomputation reads kept values through `graph.barrier`, so that it is
+/// neither merged with the first computation nor hoisted to it. `hints` are typical values of symbols. Dropout
+/// recomputes the same mask from its key.
 Recomputed rematerialise(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> losses, const RecomputePolicy &policy,
                          const llvm::StringMap<int64_t> &hints);
 

@@ -106,6 +106,28 @@ func.func @maps(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}, %w: !graph.t
   return %4 : !graph.tensor<[], f32>
 }
 
+// For so many bytes, products that make more than they read are computed again too; others are kept.
+// CHECK-LABEL: func.func @wider
+// CHECK-SAME: attributes {graph.recomputed = {kept_after = 4096 : i64, kept_before = {{[0-9]+}} : i64, values = 2 : i64}}
+// CHECK: %[[c:.*]] = graph.contract %arg0, %arg1
+// CHECK: %[[e:.*]] = graph.unary exp %[[c]]
+// CHECK: %[[n:.*]] = graph.contract %[[e]], %arg2
+// CHECK: graph.reduce add
+// CHECK-NOT: graph.contract %{{.*}}, %arg2 batch [] x [] contract [1] x [0]
+// CHECK: %[[x:.*]] = graph.barrier %arg0
+// CHECK: %[[again:.*]] = graph.contract %[[x]], %arg1
+// CHECK: graph.unary exp %[[again]]
+// CHECK: return
+func.func @wider(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}, %w: !graph.tensor<[16, 1024], f32>, %v: !graph.tensor<[1024, 16], f32>) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "auto:100K", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
+  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 16], f32>, !graph.tensor<[16, 1024], f32>
+  %1 = graph.unary exp %0 : !graph.tensor<[b, 1024], f32>
+  %2 = graph.contract %1, %v batch [] x [] contract [1] x [0] : !graph.tensor<[b, 1024], f32>, !graph.tensor<[1024, 16], f32>
+  %3 = graph.binary mul %2, %2 : !graph.tensor<[b, 16], f32>
+  %4 = graph.reduce add %3 axes [0, 1] : !graph.tensor<[b, 16], f32>
+  return %4 : !graph.tensor<[], f32>
+}
+
 // What moves elements takes memory's time, which products hide only if they take long beside it.
 // CHECK-LABEL: func.func @long_products
 // CHECK-SAME: values = 1 : i64
