@@ -123,3 +123,29 @@ func.func @manyIndices() -> !graph.tensor<[65, 1], i64> {
   %1 = graph.reshape %0 : !graph.tensor<[65], i64> -> !graph.tensor<[65, 1], i64>
   return %1 : !graph.tensor<[65, 1], i64>
 }
+
+// All trailing dimensions are reduced as they lie, before a transposition of them.
+// CHECK-LABEL: func.func @reduced_as_they_lie
+// CHECK-NEXT: %[[most:.*]] = graph.reduce max %arg0 axes [1, 2, 3]
+// CHECK-NEXT: %[[sum:.*]] = graph.reduce add %arg0 axes [0, 1, 2, 3]
+// CHECK-NEXT: return %[[most]], %[[sum]]
+func.func @reduced_as_they_lie(%x: !graph.tensor<[b, 6, s, 64], f32>) -> (!graph.tensor<[b], f32>, !graph.tensor<[], f32>) {
+  %0 = graph.transpose %x [0, 2, 1, 3] : !graph.tensor<[b, 6, s, 64], f32>
+  %1 = graph.reshape %0 : !graph.tensor<[b, s, 6, 64], f32> -> !graph.tensor<[b, s, 384], f32>
+  %2 = graph.reduce max %1 axes [1, 2] : !graph.tensor<[b, s, 384], f32>
+  %3 = graph.reduce add %0 axes [0, 1, 2, 3] : !graph.tensor<[b, s, 6, 64], f32>
+  return %2, %3 : !graph.tensor<[b], f32>, !graph.tensor<[], f32>
+}
+
+// Not where dimensions that stay are transposed, or merged with others.
+// CHECK-LABEL: func.func @rows_of_others
+// CHECK: graph.reduce max %{{.*}} axes [2] : <[b, s, 384], f32>
+// CHECK: graph.reduce max %{{.*}} axes [1] : <[b*s, 384], f32>
+func.func @rows_of_others(%x: !graph.tensor<[b, 6, s, 64], f32>) -> (!graph.tensor<[b, s], f32>, !graph.tensor<[b * s], f32>) {
+  %0 = graph.transpose %x [0, 2, 1, 3] : !graph.tensor<[b, 6, s, 64], f32>
+  %1 = graph.reshape %0 : !graph.tensor<[b, s, 6, 64], f32> -> !graph.tensor<[b, s, 384], f32>
+  %2 = graph.reduce max %1 axes [2] : !graph.tensor<[b, s, 384], f32>
+  %3 = graph.reshape %0 : !graph.tensor<[b, s, 6, 64], f32> -> !graph.tensor<[b * s, 384], f32>
+  %4 = graph.reduce max %3 axes [1] : !graph.tensor<[b * s, 384], f32>
+  return %2, %4 : !graph.tensor<[b, s], f32>, !graph.tensor<[b * s], f32>
+}

@@ -75,12 +75,16 @@ Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask
     return loadIf(mask, storage, fill,
                   [&]() -> Value { return memref::LoadOp::create(builder, location, memory, index); });
   }
+  Value isInside = maskIsVector ? Value() : mask;
   mask = combine(mask, points.mask);
   if (mask)
     mask = spread(mask);
   VectorType type = vectorOf(storage);
   if (stride && stride->isConstant(1)) {
     Value index = emission.getIndex(linear, points.positions);
+    // Without any lane, a masked load of pages that are not mapped takes hundreds of cycles.
+    if (isInside)
+      index = arith::SelectOp::create(builder, location, isInside, index, emission.getConstant(0));
     if (!mask)
       return vector::LoadOp::create(builder, location, type, memory, index);
     return vector::MaskedLoadOp::create(builder, location, type, memory, index, mask, getFill(type, fill));

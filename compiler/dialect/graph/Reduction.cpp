@@ -30,7 +30,46 @@ FailureOr<TensorType> ReduceOp::deduce(Adaptor op, Refusal refuse) {
   return dropDims(type, op.getAxes());
 }
 
+/// The transposition of a tensor, or of what it is a reshape of, if it moves no dimensions but those from `first` on;
+/// null if there is none.
+static TransposeOp findTransposition(Value tensor, int64_t first) {
+  if (auto reshape = tensor.getDefiningOp<ReshapeOp>()) {
+    auto groups = getReshapeGroups(typeOf(reshape.getOperand()).getShape(), typeOf(reshape).getShape());
+    auto isKept = [&](unsigned dim) {
+      return llvm::any_of(groups, [&](const ReshapeGroup &group) {
+        return group.fromBegin == dim && group.fromEnd == dim + 1 && group.toBegin == dim && group.toEnd == dim + 1;
+      });
+    };
+    if (!llvm::all_of(llvm::seq<unsigned>(first), isKept))
+      return {};
+    tensor = reshape.getOperand();
+  }
+  auto transposition = tensor.getDefiningOp<TransposeOp>();
+  bool isInPlace = transposition && llvm::all_of(llvm::seq<int64_t>(first), [&](int64_t dim) {
+                     return transposition.getPermutation()[dim] == dim;
+                   });
+  return isInPlace ? transposition : TransposeOp();
+}
+
 OpFoldResult ReduceOp::fold(FoldAdaptor) { return getAxes().empty() ? getOperand() : Value(); }
+
+/// All trailing dimensions are reduced as they lie, before a transposition of them.
+LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
+  SmallVector<int64_t> axes(op.getAxes());
+  llvm::sort(axes);
+  int64_t rank = typeOf(op.getOperand()).getRank(), first = axes.empty() ? rank : axes.front();
+  if (axes.empty() || !llvm::equal(axes, llvm::seq<int64_t>(first, rank)))
+    return failure();
+  TransposeOp transposition = findTransposition(op.getOperand(), first);
+  if (!transposition)
+    return failure();
+  Value source = transposition.getOperand();
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getOperandMutable().assign(source);
+    op.setAxes(llvm::to_vector(llvm::seq<int64_t>(first, typeOf(source).getRank())));
+  });
+  return success();
+}
 
 FailureOr<TensorType> ArgReduceOp::deduce(Adaptor op, Refusal refuse) {
   TensorType type = typeOf(op.getOperand());

@@ -20,6 +20,7 @@ def Graph_ReduceOp : Graph_DeducedOp<"reduce"> {
   let arguments = (ins Graph_ReduceKindAttr:$kind, Graph_Tensor:$operand, DenseI64ArrayAttr:$axes);
   let assemblyFormat = "`` $kind $operand `axes` $axes attr-dict `:` type($operand)";
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Graph_ArgReduceOp : Graph_DeducedOp<"arg_reduce"> {
