@@ -93,8 +93,6 @@ Real log10(Real x) {
 }
 
 Real log1p(Real x) {
-  if (!x.isDouble())
-    return log1p(x.widened()).narrowed();
   Real u = x + 1.0;
   Real lost = (x - (u - 1.0)) / u;
   Real value = select(u == 1.0, x, log(u) + lost);
