@@ -53,18 +53,30 @@ constexpr int64_t mostAtOnce = 4096;
 /// Shorter rows are not reduced separately.
 constexpr int64_t shortestRow = 16;
 
-/// A reduction to one element shares no rows with its operand, and so can't be fused with it. If the first dimension is
-/// reduced separately, after the others, the reduction of the rows can.
-bool hasTwoStages(ArrayRef<Expr> shape, size_t numAxes) {
+/// Rows of extrema are no longer than they have to be: each is a tile, or a row of what computes its elements.
+constexpr int64_t shortestExtrema = 256;
+
+/// A reduction to one element shares no rows with its operand, and so can't be fused with it. If the first dimensions
+/// are reduced separately, after the others, the reduction of the rows can. Returns how many these are, or 0. Of sums
+/// it is one, whose order is that of the rows' elements; in which order extrema are found makes no difference.
+size_t countRowDims(ArrayRef<Expr> shape, size_t numAxes, ReduceKind kind) {
   if (numAxes != shape.size() || numAxes < 2)
-    return false;
-  Expr rows = shape.front(), rowLength = Expr::constant(rows.context(), 1);
-  for (Expr extent : shape.drop_front())
-    rowLength = rowLength * extent;
-  Expr count = rows * rowLength;
-  if (rows.isConstant(1) || rowLength.asConstant().value_or(shortestRow) < shortestRow)
-    return false;
-  return count.asConstant().value_or(mostAtOnce + 1) > mostAtOnce;
+    return 0;
+  auto count = [&](ArrayRef<Expr> extents) {
+    Expr product = Expr::constant(shape.front().context(), 1);
+    for (Expr extent : extents)
+      product = product * extent;
+    return product;
+  };
+  auto areAtLeast = [&](Expr elements, int64_t least) { return elements.asConstant().value_or(least) >= least; };
+  bool isExtremum = kind == ReduceKind::max || kind == ReduceKind::min;
+  size_t dims = 1;
+  while (isExtremum && dims + 1 < shape.size() && areAtLeast(count(shape.drop_front(dims + 1)), shortestExtrema))
+    ++dims;
+  Expr rows = count(shape.take_front(dims));
+  if (rows.isConstant(1) || !areAtLeast(count(shape.drop_front(dims)), shortestRow))
+    return 0;
+  return areAtLeast(count(shape), mostAtOnce + 1) ? dims : 0;
 }
 
 struct LowerReduce : OpRewritePattern<graph::ReduceOp> {
@@ -78,12 +90,13 @@ struct LowerReduce : OpRewritePattern<graph::ReduceOp> {
     Value operand = op.getOperand();
     SmallVector<int64_t> axes(op.getAxes());
     Type element = graph::getElementType(operand);
-    if (hasTwoStages(graph::getShape(operand), axes.size())) {
-      FailureOr<Value> rows = reduce(rewriter, op, operand, ArrayRef(axes).drop_front());
+    if (size_t dims = countRowDims(graph::getShape(operand), axes.size(), op.getKind())) {
+      FailureOr<Value> rows =
+          reduce(rewriter, op, operand, llvm::to_vector(llvm::seq<int64_t>(dims, graph::getShape(operand).size())));
       if (failed(rows))
         return failure();
       operand = *rows;
-      axes = {0};
+      axes = llvm::to_vector(llvm::seq<int64_t>(dims));
     }
     FailureOr<Value> whole = reduce(rewriter, op, operand, axes);
     if (failed(whole))
