@@ -13,6 +13,12 @@ static std::optional<unsigned> asWholeLoop(ComputeOp compute, Expr index, Expr e
   return loop && compute.getExtents()[*loop] == extent ? loop : std::nullopt;
 }
 
+/// Such as the output channels of groups: no loop over positions moves the coordinate.
+static bool isOfParallelLoops(ComputeOp compute, Expr index) {
+  return llvm::all_of(getLoops(index), [&](unsigned loop) { return compute.isParallel(loop); }) &&
+         asLinear(index, compute.getNumLoops());
+}
+
 /// The coordinate of a dimension in the form of an axis.
 static std::optional<WeightGradientForm::Axis> getAxis(ComputeOp compute, unsigned dim, Expr index) {
   SmallVector<unsigned> loops = getLoops(index);
@@ -46,7 +52,8 @@ std::optional<WeightGradientForm> WeightGradientForm::get(ComputeOp compute) {
   auto isPlain = [&](unsigned input) {
     return llvm::all_of(
         llvm::zip_equal(getIndices(compute, input), compute.getInputType(input).getShape()), [&](auto pair) {
-          return std::get<0>(pair).isConstant(0) || asWholeLoop(compute, std::get<0>(pair), std::get<1>(pair));
+          auto [index, extent] = pair;
+          return index.isConstant(0) || asWholeLoop(compute, index, extent) || isOfParallelLoops(compute, index);
         });
   };
   if (isPlain(form.picture))

@@ -102,10 +102,12 @@ static bool copiesRuns(ComputeOp op) {
          getIndices(op, 0).back() == getLoopSymbol(op.getContext(), op.getNumLoops() - 1);
 }
 
-/// Whether a copy is a transposition that does not.
+/// Whether neighbours in what a copy makes are far from each other in what it reads, as in a transposition, also of a
+/// reshaped tensor.
 static bool exchangesInnermost(ComputeOp copy) {
-  std::optional<SmallVector<unsigned>> order = getOrder(copy);
-  return order && order->back() + 1 != order->size();
+  constexpr int64_t near = 8;
+  std::optional<LinearIndex> linear = copy.getNumLoops() ? getStrides(copy, 0) : std::nullopt;
+  return linear && std::abs(linear->strides.back().asConstant().value_or(near + 1)) > near;
 }
 
 /// Whether a sum of products without rows or without columns, such as that of a depthwise convolution or of its

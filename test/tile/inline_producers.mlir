@@ -475,3 +475,19 @@ func.func @words_apart(%x: !graph.tensor<[n, 60, 128], f32>, %w: !graph.tensor<[
        : !graph.tensor<[n, 128, 60], f32>, !graph.tensor<[100, 128, 5], f32>
   return %y : !graph.tensor<[n, 100, 12], f32>
 }
+
+// -----
+
+// Pictures of tokens whose channels lie inside are turned once as well, with what else exchanges their dimensions.
+// CHECK-LABEL: func.func @pictures_of_tokens
+// CHECK:         %[[TURNED:.*]] = tile.compute [256, 4, 56, 56]
+// CHECK:         tile.compute [256, 4, 54, 54, 1, 3, 3] {{.*}} ins(%[[TURNED]]
+// OFF-LABEL:   func.func @pictures_of_tokens
+func.func @pictures_of_tokens(%x: !graph.tensor<[4, 3136, 256], f32>, %w: !graph.tensor<[4, 1, 3, 3], f32>) -> !graph.tensor<[256, 4, 54, 54], f32> {
+  %turned = graph.transpose %x [0, 2, 1] : !graph.tensor<[4, 3136, 256], f32>
+  %pictures = graph.reshape %turned : !graph.tensor<[4, 256, 3136], f32> -> !graph.tensor<[4, 256, 56, 56], f32>
+  %exchanged = graph.transpose %pictures [1, 0, 2, 3] : !graph.tensor<[4, 256, 56, 56], f32>
+  %y = graph.convolve %exchanged, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [0, 0] high [0, 0] groups 4
+       : !graph.tensor<[256, 4, 56, 56], f32>, !graph.tensor<[4, 1, 3, 3], f32>
+  return %y : !graph.tensor<[256, 4, 54, 54], f32>
+}
