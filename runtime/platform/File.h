@@ -33,7 +33,7 @@ private:
 };
 
 /// Writes the pieces to a temporary file in the folder of `path`, then renames it, so that no reader sees a partial
-/// file. An open file without a name (`/proc/self/fd/N`) is written in place. Errors: Io.
+/// file. Devices, pipes and open files without a name (`/proc/self/fd/N`) are written in place. Errors: Io.
 Status writeFileAtomically(const std::string &path, std::span<const std::span<const uint8_t>> pieces);
 
 /// A nameless file in the folder of `path`, open for writing and reading, deleted with the process. Null, with the

@@ -120,10 +120,11 @@ MappedFile::~MappedFile() {
     munmap(const_cast<uint8_t *>(address), size);
 }
 
-/// A nameless file (`/proc/self/fd/N`) can't be replaced by renaming, and no other process sees it.
-static bool isUnnamed(const std::string &path) {
+/// Devices and pipes are not replaced by files (`/dev/null`). A nameless file (`/proc/self/fd/N`) can't be replaced by
+/// renaming, and no other process sees it.
+static bool isWrittenInPlace(const std::string &path) {
   struct stat properties;
-  return stat(path.c_str(), &properties) == 0 && S_ISREG(properties.st_mode) && properties.st_nlink == 0;
+  return stat(path.c_str(), &properties) == 0 && (!S_ISREG(properties.st_mode) || properties.st_nlink == 0);
 }
 
 static Status writePlainly(const std::string &path, std::span<const std::span<const uint8_t>> pieces) {
@@ -134,7 +135,7 @@ static Status writePlainly(const std::string &path, std::span<const std::span<co
 }
 
 Status platform::writeFileAtomically(const std::string &path, std::span<const std::span<const uint8_t>> pieces) {
-  if (isUnnamed(path))
+  if (isWrittenInPlace(path))
     return writePlainly(path, pieces);
   static std::atomic<unsigned> counter = 0;
   std::string temporary = path + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".tmp";
