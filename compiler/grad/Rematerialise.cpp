@@ -36,7 +36,6 @@ bool isRounded(graph::ReduceOp op) {
   return !isExact && isa<FloatType>(graph::getElementType(op.getResult()));
 }
 
-/// Products with weights, or of two activations.
 bool isProduct(Operation *op) { return isa<graph::ContractOp, graph::ConvolveOp>(op); }
 
 bool mayRecompute(Operation *op) {

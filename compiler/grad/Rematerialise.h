@@ -30,11 +30,12 @@ struct Recomputed {
 };
 
 /// Recomputes values of the forward pass in the backward pass, where this reduces memory. The forward pass is
-/// everything that the results in `losses` depend on; the backward pass everything after it. Other products
-/// (contractions, convolutions), sorting, control flow, queries, keys and values are never recomputed; of all else, the
-/// cheapest set is kept (see KeepProblem). Recomputation reads kept values through `graph.barrier`, so that it is
-/// neither merged with the first computation nor hoisted to it. `hints` are typical values of symbols. Dropout
-/// recomputes the same mask from its key.
+/// everything that the results in `losses` depend on; the backward pass everything after it. Products (contractions,
+/// convolutions) are recomputed for bounded bytes alone, where they make more than they read; sorting, control flow,
+/// queries, keys and values never; of all else, the cheapest set is kept (see KeepProblem). Bounded bytes do not count
+/// what lies between the products of an attention, which is taken to be connected later. Recomputation reads kept values
+/// through `graph.barrier`, so that it is neither merged with the first computation nor hoisted to it. `hints` are
+/// typical values of symbols. Dropout recomputes the same mask from its key.
 Recomputed rematerialise(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> losses, const RecomputePolicy &policy,
                          const llvm::StringMap<int64_t> &hints);
 
