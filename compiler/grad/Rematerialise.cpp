@@ -68,6 +68,7 @@ private:
   std::optional<int64_t> evaluate(sym::Expr size) const;
   int64_t bytesOf(Value value) const;
   double timeOf(Value value) const;
+  bool isStored(Value value) const;
   bool isKept(Value value) const;
   Value again(Value value);
 
@@ -199,6 +200,28 @@ double Rematerialiser::timeOf(Value value) const {
   return elements * double(getWorkOfElement(op));
 }
 
+/// Whether the forward pass has a value in memory in any case: products read their operands there, and so do reductions
+/// what others read as well. Other values are fused with their users, transpositions too, and written only to be kept.
+bool Rematerialiser::isStored(Value value) const {
+  Value source = value;
+  while (auto reshape = source.getDefiningOp<graph::ReshapeOp>())
+    source = reshape.getOperand();
+  if (source.getDefiningOp<graph::TransposeOp>())
+    return false;
+  SmallVector<Operation *> users;
+  SmallVector<Value> aliases = {value};
+  while (!aliases.empty())
+    for (Operation *user : aliases.pop_back_val().getUsers()) {
+      if (!forward.contains(user))
+        continue;
+      if (isa<graph::ReshapeOp, graph::TransposeOp>(user))
+        aliases.push_back(user->getResult(0));
+      else
+        users.push_back(user);
+    }
+  return llvm::any_of(users, isProduct) || (users.size() > 1 && llvm::any_of(users, llvm::IsaPred<graph::ReduceOp>));
+}
+
 int64_t Rematerialiser::bytesOf(const llvm::BitVector &chosen) const {
   int64_t bytes = 0;
   for (unsigned number : chosen.set_bits())
@@ -244,8 +267,11 @@ double Rematerialiser::priceTime(int64_t keptBefore) const {
 /// The cheapest set to keep, if all later needed values except `recomputed` are kept in any case.
 llvm::BitVector Rematerialiser::keepAllBut(const llvm::BitVector &recomputed) const {
   KeepProblem problem;
-  for (Value value : values)
-    problem.add(bytesOf(value));
+  for (Value value : values) {
+    int64_t bytes = bytesOf(value);
+    double writing = isStored(value) ? 0 : price * multiplyAddsOfByte * double(bytes);
+    problem.add(bytes + int64_t(std::min(writing, double(bytes) * 1024)));
+  }
   for (auto [number, value] : llvm::enumerate(values)) {
     Operation *op = value.getDefiningOp();
     for (Value operand : op->getOperands())

@@ -48,6 +48,10 @@ static bool isPooled(ComputeOp op, ComputeOp consumer) {
   return false;
 }
 
+/// Whether a tensor is in memory for others than its one user: a value of the forward pass that is kept for the
+/// backward pass.
+static bool isKept(Value tensor) { return isa_and_nonnull<graph::BarrierOp>(getReshapeSource(tensor).getDefiningOp()); }
+
 /// A map of one tensor that is in memory in any case, and of much smaller tensors. Every consumer reads that tensor
 /// instead, and the result is never stored; but contractions need it in memory. A map that costs more than a load is
 /// recomputed only if it would have to wait in memory otherwise: an epilogue read by maps elsewhere, such as a
@@ -62,7 +66,7 @@ static bool isViewOfOneTensor(ComputeOp op, const TypicalSizes &sizes) {
   for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
     if (sizes.getBytes(op.getInputType(input)) * muchSmaller <= bytes)
       continue;
-    if (large || tensor.hasOneUse() || !op.getMap(input).isPermutation() || op.getFill(input))
+    if (large || (tensor.hasOneUse() && !isKept(tensor)) || !op.getMap(input).isPermutation() || op.getFill(input))
       return false;
     large = tensor;
   }

@@ -90,6 +90,25 @@ static std::optional<SmallVector<unsigned>> findOrder(ComputeOp map, const RowLe
   return std::nullopt;
 }
 
+/// Whether a map goes along the rows of a reduction of the same pass, forward or backward, as it stands.
+static bool goesAlongRows(ComputeOp map) {
+  for (auto [input, scalars] : llvm::enumerate(map.getInputs())) {
+    auto reduction = scalars.getDefiningOp<ComputeOp>();
+    // What follows from the sums of a row is computed row by row.
+    for (; reduction && isMap(reduction) && !reduction.getInputs().empty() &&
+           reduction.getNumParallel() < map.getNumParallel() && isReadAtParallelLoops(reduction, 0);
+         reduction = reduction.getInputs()[0].getDefiningOp<ComputeOp>()) {
+    }
+    if (!reduction || !reduction.getNumReductions())
+      continue;
+    for (Value tensor : map.getInputs())
+      if (std::optional<SmallVector<unsigned>> order = getOrderOf(reduction, map, tensor);
+          order && llvm::is_sorted(*order) && isReadAtFirst(map, input, *order, reduction.getNumParallel()))
+        return true;
+  }
+  return false;
+}
+
 /// The order in which a map that computes elements again reads those that are kept; nothing where it reads others in
 /// another order.
 static std::optional<SmallVector<unsigned>> findKeptOrder(ComputeOp map) {
@@ -115,7 +134,7 @@ int64_t tile::orderMapsByRows(func::FuncOp function, const RowLengths &lengths) 
         !isReadByLoops(map->getResult(0)))
       continue;
     std::optional<SmallVector<unsigned>> order = findOrder(map, lengths);
-    if (!order)
+    if (!order && !goesAlongRows(map))
       order = findKeptOrder(map);
     ordered += order && succeeded(reorderResult(map, *order));
   }
