@@ -109,6 +109,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   all.addPass(tile::createFuseChains({switches.fuseChains, switches.windows, options.target}));
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
   all.addPass(createCSEPass());
+  all.addPass(tile::createFuseOuterLoops({switches.fuseOuterLoops, options.target}));
   all.addPass(tile::createDropBarriers());
   all.addPass(tile::createShortenLiveRanges({switches.shortenLiveRanges}));
   all.addPass(tile::createSplitReductions({switches.splitReductions, options.target}));

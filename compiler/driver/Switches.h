@@ -28,6 +28,7 @@ struct Switches {
   bool connect = true;
   bool fusePools = true;
   bool fuseChains = true;
+  bool fuseOuterLoops = true;
   bool packWeights = true;
   bool packStrips = true;
   bool packInRuns = true;
@@ -111,7 +112,7 @@ struct Switches {
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
           switches.elideWaits = switches.overlapIterations = switches.doubleBuffer = switches.overwriteOperands =
           switches.selectBranches = switches.integerProducts = switches.scanProducts = switches.blockOrders =
-          switches.keepScanValues = switches.fuseChains = switches.narrowWaits = switches.awaitReaders =
+          switches.keepScanValues = switches.fuseChains = switches.fuseOuterLoops = switches.narrowWaits = switches.awaitReaders =
           switches.claimPhases = switches.reuseMemory = switches.factorSums = switches.tabulateMaps = switches.roundProducts = switches.orderMaps =
           switches.orderProducts = switches.longRows = switches.keepOperands = switches.storeConstants = false;
     return switches;
@@ -162,6 +163,9 @@ inline constexpr SwitchInfo switchTable[] = {
     {"pools", &Switches::fusePools, "pools", "convolutions pool their results before these leave the tile"},
     {"chains", &Switches::fuseChains, "chained",
      "convolutions and windows compute rows right before the next ones read them: these stay in the cache"},
+    {"outer-loops", &Switches::fuseOuterLoops, "outer_loops",
+     "normalizations and what goes with them channel by channel, such as depthwise windows, compute channel after channel: "
+     "what lies between stays in the cache"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
     {"pack-strips", &Switches::packStrips, "packed_strips",
      "filters of narrow numbers are stored in the strips of words that dot products read"},

@@ -3,6 +3,7 @@
 #include "compiler/plan/ChainForm.h"
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/OuterLoopForm.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 using namespace mlir;
@@ -12,7 +13,7 @@ using sym::Expr;
 
 bool tile::areConnected(ArrayRef<ComputeOp> computes) {
   return llvm::count_if(computes, [](ComputeOp compute) { return getContractionDims(compute).has_value(); }) > 1 ||
-         areChained(computes);
+         areChained(computes) || shareOuterLoop(computes);
 }
 
 FailureOr<Axes> Axes::get(ArrayRef<ComputeOp> computes, std::string &why) {

@@ -1,6 +1,7 @@
 #include "compiler/plan/InPlace.h"
 
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/OuterLoopForm.h"
 #include "compiler/plan/RowPasses.h"
 
 using namespace mlir;
@@ -74,7 +75,7 @@ static bool isComputedOnce(ComputeOp compute, ArrayRef<ComputeOp> computes) {
 bool tile::areReadWhereWritten(ArrayRef<ComputeOp> computes, Value result,
                                llvm::function_ref<bool(Value)> isOverwritten) {
   auto writer = result.getDefiningOp<ComputeOp>();
-  if (!writer || cast<graph::TensorType>(result.getType()).getLayout())
+  if (!writer || cast<graph::TensorType>(result.getType()).getLayout() || shareOuterLoop(computes))
     return false;
   // Computes that run in several passes over a row run in no other order than that of what they need.
   bool isOnePass = llvm::none_of(computes, [](ComputeOp compute) { return compute.getNumReductions() > 0; });

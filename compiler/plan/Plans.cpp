@@ -6,6 +6,7 @@
 #include "compiler/plan/Combiner.h"
 #include "compiler/plan/ContractionTiles.h"
 #include "compiler/plan/ConvolutionTiles.h"
+#include "compiler/plan/OuterLoopTiles.h"
 #include "compiler/plan/RowForm.h"
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/TranspositionTiles.h"
@@ -250,6 +251,20 @@ static FailureOr<PlanAttr> planChain(ProgramOp program, StagesAttr tiling) {
   return makePlan(program, tiling, tiles->tiles, tiles->getScratch(*form), Accesses::getUnknown(program));
 }
 
+static FailureOr<PlanAttr> planOuterLoop(ProgramOp program, OuterLoopAttr tiling) {
+  std::string why;
+  FailureOr<OuterLoopForm> form = OuterLoopForm::get(program, why);
+  if (failed(form))
+    return program.emitOpError("can't be computed under an outer loop: ") << why;
+  FailureOr<SmallVector<OuterLoopStage>> stages = makeStages(*form, program);
+  if (failed(stages))
+    return failure();
+  FailureOr<OuterLoopTiles> tiles = OuterLoopTiles::get(*form, tiling, program, *stages);
+  if (failed(tiles))
+    return failure();
+  return makePlan(program, tiling, tiles->tiles, tiles->getScratch(*form), Accesses::getUnknown(program));
+}
+
 static FailureOr<PlanAttr> planOpaque(ProgramOp program, OpaqueTilingAttr tiling) {
   auto opaques = program.getBody()->getOps<OpaqueOp>();
   if (!llvm::hasSingleElement(opaques) || !program.getComputes().empty())
@@ -315,6 +330,7 @@ FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
       .Case([&](TranspositionTilingAttr attr) { return planTransposition(program, attr); })
       .Case([&](TreeTilingAttr attr) { return planTree(program, attr); })
       .Case([&](StagesAttr attr) { return planChain(program, attr); })
+      .Case([&](OuterLoopAttr attr) { return planOuterLoop(program, attr); })
       .Case([&](OpaqueTilingAttr attr) { return planOpaque(program, attr); })
       .Case([&](ChoiceAttr attr) { return planVariants(program, attr); })
       .Default([&](Attribute attr) { return program.emitOpError("can't be tiled as ") << attr; });

@@ -1,5 +1,6 @@
 #include "compiler/plan/Axes.h"
 #include "compiler/plan/ChainTiles.h"
+#include "compiler/plan/OuterLoopTiles.h"
 #include "compiler/plan/Plans.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/NarrowPanels.h"
@@ -62,7 +63,15 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (succeeded(chain))
       if (FailureOr<Attribute> tiling = chooseForStages(*chain, program, device); failed(tiling) || *tiling)
         return tiling;
-    if (Attribute tiling = chooseWithKernel(program, device, nullptr))
+    if (tile::shareOuterLoop(program.getComputes()))
+      return chooseForOuterLoop(program, device);
+    return chooseAlone(program, device, nullptr, /*isChained=*/false);
+  }
+
+  FailureOr<Attribute> chooseAlone(tile::ProgramOp program, const DeviceDescription &device,
+                                   const tile::TypicalRuns *runsOfStage, bool isChained) {
+    std::string why;
+    if (Attribute tiling = chooseWithKernel(program, device, runsOfStage, isChained))
       return tiling;
     FailureOr<Attribute> tiling = tile::tileLoops(program, device,
                                                   {sideBySide, transpositions, narrowLanes, segments, rowsAcross,
@@ -75,22 +84,49 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       loops = llvm::count_if(rows.getAccumulators(), [](int64_t vectors) { return vectors > 1; });
     else if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling))
       loops = map.getVectors() > 1;
-    tile::count(program->getParentOp(), "side_by_side", loops);
+    tile::count(getOperation(), "side_by_side", loops);
     if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling); rows && rows.getPacked() >= 0)
-      tile::count(program->getParentOp(), "rows_across", 1);
+      tile::count(getOperation(), "rows_across", 1);
     if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling); rows && rows.getTogether() > 1)
-      tile::count(program->getParentOp(), "rows_together", 1);
+      tile::count(getOperation(), "rows_together", 1);
     if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling); rows && rows.getPrefetching() >= 0)
-      tile::count(program->getParentOp(), "rows_prefetched", 1);
+      tile::count(getOperation(), "rows_prefetched", 1);
     if (isa<tile::TranspositionTilingAttr>(*tiling))
-      tile::count(program->getParentOp(), "transpositions", 1);
+      tile::count(getOperation(), "transpositions", 1);
     if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && map.getLanes() > device.getLanes(32))
-      tile::count(program->getParentOp(), "narrow_lanes", 1);
+      tile::count(getOperation(), "narrow_lanes", 1);
     if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && !map.getEnds().empty())
-      tile::count(program->getParentOp(), "segments", 1);
+      tile::count(getOperation(), "segments", 1);
     if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && isPartOfRow(program, map))
-      tile::count(program->getParentOp(), "parts_of_rows", 1);
+      tile::count(getOperation(), "parts_of_rows", 1);
     return tiling;
+  }
+
+  /// The tiling of stages under an outer loop: of each, that of the program it would be apart, in blocks of points of
+  /// which a worker holds as many as a share of L2.
+  FailureOr<Attribute> chooseForOuterLoop(tile::ProgramOp program, const DeviceDescription &device) {
+    std::string why;
+    FailureOr<tile::OuterLoopForm> form = tile::OuterLoopForm::get(program, why);
+    if (failed(form))
+      return program.emitError("no way to tile this program is known: ") << why;
+    FailureOr<SmallVector<tile::OuterLoopStage>> stages = tile::makeStages(*form, program);
+    if (failed(stages))
+      return failure();
+    int64_t elements = std::max<int64_t>(1, device.getL2Bytes() / 4 / int64_t(sizeof(float)) / int64_t(stages->size()));
+    int64_t leastTiles = std::clamp<int64_t>(4 * device.units, 8, 64);
+    tile::OuterLoopTiles tiles = tile::OuterLoopTiles::get(*form, elements, leastTiles);
+    tile::OuterLoopSymbols symbols = tile::OuterLoopSymbols::get(&getContext());
+    tile::TypicalRuns runs =
+        tile::TypicalRuns(program).with({{symbols.extent, sym::Expr::min(form->extent, tiles.step)},
+                                         {symbols.first, sym::Expr::constant(&getContext(), 0)}});
+    SmallVector<Attribute> tilings;
+    for (tile::OuterLoopStage &stage : *stages) {
+      FailureOr<Attribute> tiling = chooseAlone(*stage.program, device, &runs, /*isChained=*/false);
+      if (failed(tiling))
+        return failure();
+      tilings.push_back(*tiling);
+    }
+    return Attribute(tile::OuterLoopAttr::get(&getContext(), tilings, elements, leastTiles));
   }
 
   /// The tiling of a chain: how its stages are connected in typical runs, and the tiling of each in a tile.
@@ -125,7 +161,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       for (sym::Expr symbol : symbols.getAll())
         values.push_back({symbol, sym::Expr::min(all, tile::getMostExtent(form, tiles, stage))});
       tile::TypicalRuns runsOfStage = runs.with(values);
-      tilings.push_back(chooseWithKernel(*ofStage.program, device, &runsOfStage));
+      tilings.push_back(chooseWithKernel(*ofStage.program, device, &runsOfStage, /*isChained=*/true));
       if (!tilings.back())
         return Attribute();
     }
@@ -135,7 +171,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
   /// The tiling of a program with register blocks; null if none applies. Stages of a chain have typical runs of their
   /// own, and leave it to the chain that there are tiles for all workers.
   Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device,
-                             const tile::TypicalRuns *runsOfStage) {
+                             const tile::TypicalRuns *runsOfStage, bool isChained) {
     auto count = [&](StringRef what) { tile::count(getOperation(), what, 1); };
     if (tile::areConnected(program.getComputes())) {
       tile::TreeTilingAttr tree = tile::tileTree(program, device, skipMasked);
@@ -185,9 +221,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (window && !tile::isWindowInRegisters(*window))
       window.reset();
     std::optional<tile::SumBlocks> blocks;
-    if (form && sumBlocks && !runsOfStage && !hasDotProducts &&
+    if (form && sumBlocks && !isChained && !hasDotProducts &&
         !tile::isMicroKernelContraction(*form, widthOf(form->elementType)))
-      blocks = tile::SumBlocks::get(*form, window, tile::TypicalRuns(program), device);
+      blocks = tile::SumBlocks::get(*form, window, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device);
     if (blocks) {
       count("sum_blocks");
       return blocks->getTiling(*form, device);

@@ -45,7 +45,7 @@ private:
   unsigned numPrograms = 0;
 };
 
-/// Copies a compute or opaque into the program, with sizes replaced by its symbols.
+/// Copies a compute, opaque or reshape into the program, with sizes replaced by its symbols.
 void cloneInto(OpBuilder &builder, Operation *op, ProgramSymbols &symbols, IRMapping &mapping) {
   MLIRContext *context = op->getContext();
   auto convertAll = [&](ArrayRef<Expr> sizes) {
@@ -65,6 +65,8 @@ void cloneInto(OpBuilder &builder, Operation *op, ProgramSymbols &symbols, IRMap
       inside.getResult(result).setType(symbols.convertResult(compute, result));
     for (auto [argument, table] : llvm::zip_equal(inside.getReadArgs(), inside.getReads()))
       argument.setType(table.getType());
+  } else if (isa<graph::ReshapeOp>(op)) {
+    copy->getResult(0).setType(symbols.convertArgument(op->getResult(0)));
   } else {
     auto opaque = cast<OpaqueOp>(copy);
     opaque.setTileCountAttr(symbols.convert(opaque.getTiles()).attr());

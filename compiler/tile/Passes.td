@@ -220,6 +220,27 @@ def FuseChains : TilePass<"tile-fuse-chains", "::mlir::func::FuncOp"> {
                  Option<"target", "target", "std::string", "\"host\"", "The device: a description or a target">];
 }
 
+def FuseOuterLoops : TilePass<"tile-fuse-outer-loops", "::mlir::func::FuncOp"> {
+  let summary = "fuses programs that read each other's results at the same points of an outer loop";
+  let description = [{
+    A program that reduces all elements of each point of a loop, such as a normalization of channels, is fused with those
+    that make or read its elements channel by channel: other passes over rows, maps, and windows of single channels,
+    forward or backward (tile connection; Shi et al., "Welder", OSDI 2023). They remain stages, each with its own
+    plan, and a block of channels goes through all of them: what lies between is in a cache, and in memory only where
+    others read it as well. Products that pack an operand for all channels stay apart, and so do those whose tensors fit
+    L2. Counts edges as `outer_loops`.
+    ```mlir
+    %y = tile.group { … tile.compute [c, n, h, w] … }                      // normalizes %x
+    %z = tile.compute [c, n, h, w, 3, 3] … ins(%y, %k)                     // depthwise
+    // →
+    %z = tile.group { … {tile.stage = #tile.stage<number = 0, loop = 0>} …
+                      … {tile.stage = #tile.stage<number = 1, loop = 0>} }
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+                 Option<"target", "target", "std::string", "\"host\"", "The device: a description or a target">];
+}
+
 def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {
   let summary = "merges neighbouring loops that run over memory without a gap in every operand";
   let description = [{

@@ -35,7 +35,8 @@ static_assert(singledOut == std::size(unknownSizes), "one run for each symbol th
 TypicalRuns::TypicalRuns(ProgramOp program) {
   llvm::SetVector<SmallVector<int64_t>> found;
   SmallVector<StringAttr> symbols = llvm::to_vector(program.getSymbols());
-  for (auto function : program->getParentOfType<ModuleOp>().getOps<func::FuncOp>()) {
+  auto module = program->getParentOfType<ModuleOp>();
+  for (auto function : module ? llvm::to_vector(module.getOps<func::FuncOp>()) : SmallVector<func::FuncOp>()) {
     std::optional<TypicalSizes> typical;
     function.walk([&](CallOp call) {
       if (call.getCallee() != program.getSymName())

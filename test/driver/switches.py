@@ -92,6 +92,8 @@ OF_LONG = {"name-sizes"}
 OF_MEMORY = {"await-readers"}
 # test/codegen/chains.py tests that of stages that read each other's rows.
 OF_CHAINS = {"chains"}
+# test/codegen/outer_loops.py tests that of stages under an outer loop.
+OF_OUTER_LOOPS = {"outer-loops"}
 # test/codegen/attention.py tests those of masked rows and of merged heads, attention_gradients.py that of gradients of softmax,
 # masked_blocks.py that of masked blocks.
 OF_ATTENTION = {"reassociate", "row-guards", "skip-masked", "split-batches"}
@@ -130,7 +132,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_ROW_PARTS | OF_GATES | OF_PANELS | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_TILES | OF_LAST | OF_REGISTERS | OF_PARTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_MEMORY | OF_SMALL_PICTURES | OF_ROUNDING | OF_WIDTHS
+    tested |= OF_PRODUCTS | OF_TILES | OF_LAST | OF_REGISTERS | OF_PARTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_OUTER_LOOPS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_MEMORY | OF_SMALL_PICTURES | OF_ROUNDING | OF_WIDTHS
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

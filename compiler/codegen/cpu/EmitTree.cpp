@@ -4,6 +4,7 @@
 #include "compiler/codegen/cpu/EmitBlocks.h"
 #include "compiler/codegen/cpu/EmitConvolution.h"
 #include "compiler/codegen/cpu/EmitOpaque.h"
+#include "compiler/codegen/cpu/EmitOuterLoop.h"
 #include "compiler/codegen/cpu/EmitRows.h"
 #include "compiler/codegen/cpu/EmitStages.h"
 #include "compiler/codegen/cpu/EmitWeightGradient.h"
@@ -43,6 +44,7 @@ private:
 
   FailureOr<func::FuncOp> walkChoice(tile::ProgramOp program, tile::ChoiceAttr node, StringRef name);
   FailureOr<func::FuncOp> walkStages(tile::ProgramOp program, tile::StagesAttr node, StringRef name);
+  FailureOr<func::FuncOp> walkOuterLoop(tile::ProgramOp program, tile::OuterLoopAttr node, StringRef name);
   func::FuncOp walkWindow(tile::ProgramOp program, tile::WindowTilingAttr node, StringRef name);
   FailureOr<func::FuncOp> walkForm(tile::ProgramOp program, StringRef name);
   func::FuncOp emit(Emitter emitter, tile::ProgramOp program, const Twine &name);
@@ -59,6 +61,7 @@ FailureOr<func::FuncOp> TreeWalk::walk(tile::ProgramOp program, const Twine &nam
   return TypeSwitch<Attribute, FailureOr<func::FuncOp>>(program.getPlan()->getTiling())
       .Case([&](tile::ChoiceAttr node) { return walkChoice(program, node, text); })
       .Case([&](tile::StagesAttr node) { return walkStages(program, node, text); })
+      .Case([&](tile::OuterLoopAttr node) { return walkOuterLoop(program, node, text); })
       .Default([&](Attribute) { return walkForm(program, text); });
 }
 
@@ -153,6 +156,28 @@ FailureOr<func::FuncOp> TreeWalk::walkStages(tile::ProgramOp program, tile::Stag
   }
   Emission emission(builder, program, name);
   emitStages(*form, *tiles, node, *stages, functions, emission);
+  return emission.finish();
+}
+
+/// A function for each stage, and one that calls them for each block of points.
+FailureOr<func::FuncOp> TreeWalk::walkOuterLoop(tile::ProgramOp program, tile::OuterLoopAttr node, StringRef name) {
+  std::string why;
+  FailureOr<tile::OuterLoopForm> form = tile::OuterLoopForm::get(program, why);
+  FailureOr<SmallVector<tile::OuterLoopStage>> stages = tile::makeStages(*form, program);
+  if (failed(stages))
+    return failure();
+  FailureOr<tile::OuterLoopTiles> tiles = tile::OuterLoopTiles::get(*form, node, program, *stages);
+  if (failed(tiles))
+    return failure();
+  SmallVector<func::FuncOp> functions;
+  for (auto [number, stage] : llvm::enumerate(*stages)) {
+    FailureOr<func::FuncOp> function = walk(*stage.program, name + ".stage" + Twine(number));
+    if (failed(function))
+      return failure();
+    functions.push_back(*function);
+  }
+  Emission emission(builder, program, name);
+  emitOuterLoop(*form, *tiles, *stages, functions, emission);
   return emission.finish();
 }
 

@@ -75,7 +75,7 @@ private:
                                            mlir::vector::LoadOp::create(builder, location, rowType, memory, at));
   }
   void store(mlir::Value words, mlir::Value at) {
-    auto type = VectorType::get({lanes / 2 * stepsOfWord}, elementType);
+    auto type = mlir::VectorType::get({lanes / 2 * stepsOfWord}, elementType);
     mlir::vector::StoreOp::create(builder, location, mlir::vector::BitCastOp::create(builder, location, type, words),
                                   memory, at);
   }

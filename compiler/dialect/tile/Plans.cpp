@@ -278,10 +278,26 @@ LogicalResult StagesAttr::verify(EmitError emitError, ArrayRef<Attribute> stages
                  succeeded(verifySize(emitError, "least_tiles", leastTiles)));
 }
 
+LogicalResult StageAttr::verify(EmitError emitError, int64_t number, int64_t loop) {
+  return success(succeeded(verifySize(emitError, "number", number, 0)) &&
+                 succeeded(verifySize(emitError, "loop", loop, 0)));
+}
+
+LogicalResult OuterLoopAttr::verify(EmitError emitError, ArrayRef<Attribute> stages, int64_t elements,
+                                    int64_t leastTiles) {
+  if (stages.size() < 2)
+    return emitError() << "several stages share an outer loop, not " << stages.size();
+  for (Attribute stage : stages)
+    if (!isa<TreeTilingAttr, WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr>(stage))
+      return emitError() << "a stage under an outer loop is a tree, a window, rows or a map, not " << stage;
+  return success(succeeded(verifySize(emitError, "elements", elements)) &&
+                 succeeded(verifySize(emitError, "least_tiles", leastTiles)));
+}
+
 /// Refuses what can't be the root of a program's tree.
 static LogicalResult verifyNode(EmitError emitError, StringRef what, Attribute node) {
-  if (isa<ChoiceAttr, StagesAttr, TreeTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr, WindowTilingAttr,
-          RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, OpaqueTilingAttr>(node))
+  if (isa<ChoiceAttr, StagesAttr, OuterLoopAttr, TreeTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
+          WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, OpaqueTilingAttr>(node))
     return success();
   return emitError() << what << " needs a tiling, not " << node;
 }

@@ -77,7 +77,7 @@ LogicalResult ProgramOp::verifyRegions() {
   if (!terminator || terminator.getOperandTypes() != TypeRange(getResultTypes()))
     return emitOpError("needs a body that returns its results");
   for (Operation &op : getBody()->without_terminator())
-    if (!isa<ComputeOp, OpaqueOp>(op))
+    if (!isa<ComputeOp, OpaqueOp, graph::ReshapeOp>(op))
       return op.emitOpError("can't stand in a program");
   if (PlanAttr plan = getPlanAttr())
     if (plan.getReads().size() != getArgumentTypes().size() || plan.getWrites().size() != getResultTypes().size())

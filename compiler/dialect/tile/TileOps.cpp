@@ -64,7 +64,7 @@ LogicalResult LookupOp::verify() {
 
 LogicalResult GroupOp::verifyRegions() {
   for (Operation &op : getBody()->without_terminator())
-    if (!isa<ComputeOp, OpaqueOp>(op))
+    if (!isa<ComputeOp, OpaqueOp, graph::ReshapeOp>(op))
       return op.emitOpError("can't stand in a group");
   auto yield = dyn_cast<YieldOp>(getBody()->getTerminator());
   if (!yield || yield.getOperandTypes() != getResultTypes())

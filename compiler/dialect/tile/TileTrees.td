@@ -64,6 +64,34 @@ def Tile_StagesAttr : Tile_TreeNode<"Stages", "stages"> {
   }];
 }
 
+def Tile_StageAttr : Tile_PlanPart<"Stage", "stage"> {
+  let summary = "the stage of a compute under an outer loop that it shares with others";
+  let description = [{
+    The attribute `tile.stage` of computes of one group or program: the number of the program that they would be apart,
+    and which of the compute's loops is the outer loop.
+  }];
+  let parameters = (ins "int64_t":$number, "int64_t":$loop);
+  let extraClassDeclaration = [{
+    static constexpr ::llvm::StringLiteral getAttributeName() { return "tile.stage"; }
+  }];
+}
+
+def Tile_OuterLoopAttr : Tile_TreeNode<"OuterLoop", "outer_loop"> {
+  let summary = "nodes under an outer loop, for each tile: a block of the loop's points";
+  let description = [{
+    Each stage computes the points of a tile, and reads what belongs to them of earlier stages, by a node of its own. A
+    tile has at most `elements` of a stage's results beside those of one point, and fewer points where tiles would be fewer
+    than `least_tiles`. Results that the program does not return are in scratch.
+    ```mlir
+    #tile.outer_loop<stages = [#tile.rows<…>, #tile.window<…>], elements = 65536, least_tiles = 8>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$stages, "int64_t":$elements, "int64_t":$least_tiles);
+  let assemblyFormat = [{
+    `<` `stages` `=` `[` $stages `]` `,` `elements` `=` $elements `,` `least_tiles` `=` $least_tiles `>`
+  }];
+}
+
 def Tile_ShareAttr : Tile_PlanPart<"Share", "share"> {
   let summary = "how many rows of a contraction are in a block, at any sizes";
   let description = [{
