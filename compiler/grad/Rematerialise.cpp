@@ -38,6 +38,12 @@ bool isRounded(graph::ReduceOp op) {
 
 bool isProduct(Operation *op) { return isa<graph::ContractOp, graph::ConvolveOp>(op); }
 
+/// Whether neighbours in memory are others than in the operand: whoever reads them there moves them.
+bool movesInnermost(Operation *op) {
+  auto transposition = dyn_cast<graph::TransposeOp>(op);
+  return transposition && transposition.getPermutation().back() + 1 != int64_t(transposition.getPermutation().size());
+}
+
 bool mayRecompute(Operation *op) {
   if (auto reduction = dyn_cast<graph::ReduceOp>(op); reduction && isRounded(reduction))
     return false;
@@ -187,7 +193,8 @@ double Rematerialiser::timeOf(Value value) const {
   if (isProduct(op))
     return countMultiplyAdds(op);
   double elements = double(evaluate(cast<graph::TensorType>(value.getType()).getNumElements()).value_or(0));
-  if (isa<graph::ConcatOp, graph::GatherOp, graph::GatherElementsOp, graph::ReduceOp, graph::WindowArgmaxOp>(op)) {
+  if (isa<graph::ConcatOp, graph::GatherOp, graph::GatherElementsOp, graph::ReduceOp, graph::WindowArgmaxOp>(op) ||
+      movesInnermost(op)) {
     double bytes = bytesOf(value);
     for (Value operand : op->getOperands())
       bytes += bytesOf(operand);
@@ -201,12 +208,13 @@ double Rematerialiser::timeOf(Value value) const {
 }
 
 /// Whether the forward pass has a value in memory in any case: products read their operands there, and so do reductions
-/// what others read as well. Other values are fused with their users, transpositions too, and written only to be kept.
+/// what others read as well. Other values are fused with their users, as are transpositions of whole rows, and written
+/// only to be kept.
 bool Rematerialiser::isStored(Value value) const {
   Value source = value;
   while (auto reshape = source.getDefiningOp<graph::ReshapeOp>())
     source = reshape.getOperand();
-  if (source.getDefiningOp<graph::TransposeOp>())
+  if (source.getDefiningOp<graph::TransposeOp>() && !movesInnermost(source.getDefiningOp()))
     return false;
   SmallVector<Operation *> users;
   SmallVector<Value> aliases = {value};

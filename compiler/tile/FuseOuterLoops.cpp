@@ -168,10 +168,21 @@ bool FuseOuterLoops::mayBeStage(Unit &unit, const OuterLoops &loops) {
   if (auto group = dyn_cast<GroupOp>(unit.op); group && !group.getBody()->getOps<OpaqueOp>().empty())
     return false;
   return !areConnected(unit.computes) && llvm::all_of(unit.computes, [&](ComputeOp compute) {
-    if (!mayBeCut(compute, loops.lookup(compute)))
+    unsigned loop = loops.lookup(compute);
+    if (!mayBeCut(compute, loop))
+      return false;
+    // Neighbours in memory belong to other points: a block of few would read and write parts of lines.
+    auto isInnermost = [&](Type type, std::optional<unsigned> dim) {
+      auto tensor = cast<graph::TensorType>(type);
+      return dim && tensor.getRank() > 1 && *dim + 1 == tensor.getRank() && sizes.getBytes(tensor) >= leastBytes;
+    };
+    for (unsigned input = 0; input < compute.getInputs().size(); ++input)
+      if (isInnermost(compute.getInputType(input), getDimOfLoop(compute, input, loop)))
+        return false;
+    if (llvm::any_of(compute->getResultTypes(), [&](Type type) { return isInnermost(type, loop); }))
       return false;
     std::optional<ContractionDims> dims = getContractionDims(compute);
-    bool isPerPoint = dims && llvm::is_contained(dims->batch, loops.lookup(compute));
+    bool isPerPoint = dims && llvm::is_contained(dims->batch, loop);
     return !dims || (isPerPoint && (dims->m.empty() || dims->n.empty()));
   });
 }
