@@ -1,8 +1,7 @@
 #ifndef FREESTONE_COMPILER_PLAN_CHAINFORM_H
 #define FREESTONE_COMPILER_PLAN_CHAINFORM_H
 
-#include "compiler/dialect/tile/TileDialect.h"
-#include "mlir/IR/OwningOpRef.h"
+#include "compiler/plan/StageProgram.h"
 
 namespace freestone::tile {
 
@@ -29,13 +28,6 @@ struct ChainStage {
   sym::Expr getRowElements() const;
   sym::Expr getNumImages() const;
   bool isImage(unsigned loop) const { return llvm::is_contained(images, loop); }
-};
-
-/// The program that computes a part of a stage for one tile of a chain.
-struct StageProgram {
-  mlir::OwningOpRef<ProgramOp> program;
-  /// What its arguments and results are in the program of the chain: arguments, intermediates, results.
-  llvm::SmallVector<mlir::Value> arguments, results;
 };
 
 /// Symbols of the programs of stages, beside those of the chain. Rows count points of the stage's rows and pixels where

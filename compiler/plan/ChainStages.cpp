@@ -164,11 +164,10 @@ LogicalResult StageBuilder::clone(ComputeOp compute, Block &body, IRMapping &map
   extents[stage.getRowLoop()] = symbols.extent;
   if (stage.isFlat)
     extents.erase(extents.begin() + stage.getPixelLoop());
-  IndexMapBuilder maps(context, extents.size());
-  SmallVector<AffineMap> all;
+  SmallVector<SmallVector<Expr>> all;
   SmallVector<Value> operands;
   for (auto [input, tensor] : llvm::enumerate(compute.getInputs())) {
-    SmallVector<Expr> indices;
+    SmallVector<Expr> &indices = all.emplace_back();
     if (llvm::is_contained(stage.computes, tensor.getDefiningOp<ComputeOp>())) {
       operands.push_back(mapping.lookup(tensor));
       unsigned rank = cast<graph::TensorType>(operands.back().getType()).getRank();
@@ -180,19 +179,11 @@ LogicalResult StageBuilder::clone(ComputeOp compute, Block &body, IRMapping &map
       made.arguments.push_back(tensor);
       indices = operand.indices;
     }
-    FailureOr<AffineMap> map = maps.getMap(indices);
-    if (failed(map))
-      return failure();
-    all.push_back(*map);
   }
   auto copy = cast<ComputeOp>(builder.clone(*compute, mapping));
-  copy->setOperands(operands);
-  copy.setLoopExtentsAttr(getExprArrayAttr(context, extents));
   copy.setNumParallel(compute.getNumParallel() - stage.isFlat);
-  copy.setMapSymbolsAttr(getExprArrayAttr(context, maps.getSymbols()));
-  for (AffineMap &map : all)
-    map = AffineMap::get(map.getNumDims(), maps.getSymbols().size(), map.getResults(), context);
-  copy.setIndexMapsAttr(builder.getAffineMapArrayAttr(all));
+  if (failed(setOperands(copy, operands, all, extents)))
+    return failure();
   copy.getResult(0).setType(getResultType(compute));
   return success();
 }
@@ -210,18 +201,7 @@ FailureOr<StageProgram> StageBuilder::build() {
       made.results.push_back(compute.getResult(0));
     }
   }
-  ReturnOp::create(builder, program.getLoc(), returned);
-  SmallVector<StringAttr> names = program.getSymbols();
-  for (Expr symbol : symbols.getAll())
-    names.push_back(StringAttr::get(context, *symbol.asSymbol()));
-  OpBuilder detached(context);
-  auto type = builder.getFunctionType(body.getArgumentTypes(), TypeRange(ValueRange(returned)));
-  std::string name = (program.getSymName() + ".stage" + Twine(number)).str();
-  made.program = ProgramOp::create(detached, program.getLoc(), name, names, type);
-  Block *into = made.program->getBody();
-  for (auto [from, to] : llvm::zip_equal(body.getArguments(), into->getArguments()))
-    from.replaceAllUsesWith(to);
-  into->getOperations().splice(into->end(), body.getOperations());
+  made.make(program, number, body, returned, symbols.getAll());
   return std::move(made);
 }
 

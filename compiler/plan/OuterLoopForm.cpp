@@ -8,14 +8,8 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-static Value getSource(Value tensor) {
-  while (auto reshape = tensor.getDefiningOp<graph::ReshapeOp>())
-    tensor = reshape.getOperand();
-  return tensor;
-}
-
 std::optional<unsigned> tile::getReshapedDim(Value reshaped, unsigned dim) {
-  ArrayRef<Expr> shape = graph::getShape(reshaped), source = graph::getShape(getSource(reshaped));
+  ArrayRef<Expr> shape = graph::getShape(reshaped), source = graph::getShape(getReshapeSource(reshaped));
   bool isSame = dim < shape.size() && shape.take_front(dim + 1) == source.take_front(dim + 1);
   return isSame ? std::optional(dim) : std::nullopt;
 }
@@ -83,7 +77,7 @@ FailureOr<OuterLoopForm> OuterLoopForm::get(ArrayRef<ComputeOp> computes, ArrayR
       return fail("outer loops differ");
     form.extent = extent;
     for (auto [input, tensor] : llvm::enumerate(compute.getInputs())) {
-      Value source = getSource(tensor);
+      Value source = getReshapeSource(tensor);
       auto known = form.loops.find(source.getDefiningOp());
       if (known == form.loops.end())
         continue;
@@ -115,7 +109,7 @@ std::pair<unsigned, unsigned> OuterLoopForm::getLiveRange(Value result) const {
   unsigned made = llvm::find_if(stages, makes) - stages.begin(), last = made;
   for (unsigned number = made; number < stages.size(); ++number)
     for (ComputeOp compute : stages[number])
-      if (llvm::any_of(compute.getInputs(), [&](Value tensor) { return getSource(tensor) == result; }))
+      if (llvm::any_of(compute.getInputs(), [&](Value tensor) { return getReshapeSource(tensor) == result; }))
         last = number;
   return {made, last};
 }
@@ -142,7 +136,7 @@ public:
       : form(form), number(number), program(program), context(program.getContext()),
         symbols(OuterLoopSymbols::get(context)), builder(context) {}
 
-  FailureOr<OuterLoopStage> build();
+  FailureOr<StageProgram> build();
 
 private:
   Value getArgument(Value tensor, graph::TensorType type, Block &body);
@@ -160,7 +154,7 @@ private:
   OuterLoopSymbols symbols;
   OpBuilder builder;
   DenseMap<Value, Value> arguments;
-  OuterLoopStage made;
+  StageProgram made;
 };
 
 } // namespace
@@ -189,7 +183,7 @@ Value OuterLoopBuilder::getArgument(Value tensor, graph::TensorType type, Block 
   Value &argument = arguments[tensor];
   if (!argument) {
     argument = body.addArgument(type, tensor.getLoc());
-    Value source = getSource(tensor);
+    Value source = getReshapeSource(tensor);
     made.arguments.push_back(form.between.contains(source) ? source : tensor);
   }
   return argument;
@@ -201,41 +195,27 @@ LogicalResult OuterLoopBuilder::clone(ComputeOp compute, Block &body, IRMapping 
   extents[outer] = symbols.extent;
   for (unsigned loop = 0; loop < compute.getNumLoops(); ++loop)
     loops.push_back(getLoopSymbol(context, loop) + (loop == outer ? symbols.first : Expr::constant(context, 0)));
-  IndexMapBuilder maps(context, extents.size());
-  SmallVector<AffineMap> all;
+  SmallVector<SmallVector<Expr>> all;
   SmallVector<Value> operands;
   for (auto [input, tensor] : llvm::enumerate(compute.getInputs())) {
-    Value source = getSource(tensor);
     auto type = cast<graph::TensorType>(tensor.getType());
-    SmallVector<Expr> indices = getIndices(compute, input);
-    if (Value known = mapping.lookupOrNull(tensor)) {
-      operands.push_back(known);
-    } else {
-      if (form.inScratch.contains(source))
-        type = getBlock(type, *getDimOfLoop(compute, input, outer));
-      else
-        indices = getIndices(compute, input, loops);
-      operands.push_back(getArgument(tensor, type, body));
-    }
-    FailureOr<AffineMap> map = maps.getMap(indices);
-    if (failed(map))
-      return failure();
-    all.push_back(*map);
+    Value known = mapping.lookupOrNull(tensor);
+    bool isBlock = known || form.inScratch.contains(getReshapeSource(tensor));
+    all.push_back(isBlock ? getIndices(compute, input) : getIndices(compute, input, loops));
+    if (!known && isBlock)
+      type = getBlock(type, *getDimOfLoop(compute, input, outer));
+    operands.push_back(known ? known : getArgument(tensor, type, body));
   }
   auto copy = cast<ComputeOp>(builder.clone(*compute, mapping));
   copy->removeAttr(StageAttr::getAttributeName());
-  copy->setOperands(operands);
-  copy.setLoopExtentsAttr(getExprArrayAttr(context, extents));
-  copy.setMapSymbolsAttr(getExprArrayAttr(context, maps.getSymbols()));
-  for (AffineMap &map : all)
-    map = AffineMap::get(map.getNumDims(), maps.getSymbols().size(), map.getResults(), context);
-  copy.setIndexMapsAttr(builder.getAffineMapArrayAttr(all));
+  if (failed(setOperands(copy, operands, all, extents)))
+    return failure();
   for (unsigned result = 0; result < copy.getNumResults(); ++result)
     copy.getResult(result).setType(getResultType(compute, result));
   return success();
 }
 
-FailureOr<OuterLoopStage> OuterLoopBuilder::build() {
+FailureOr<StageProgram> OuterLoopBuilder::build() {
   Block body;
   IRMapping mapping;
   builder.setInsertionPointToEnd(&body);
@@ -249,25 +229,14 @@ FailureOr<OuterLoopStage> OuterLoopBuilder::build() {
         made.results.push_back(result);
       }
   }
-  ReturnOp::create(builder, program.getLoc(), returned);
-  SmallVector<StringAttr> names = program.getSymbols();
-  for (Expr symbol : symbols.getAll())
-    names.push_back(StringAttr::get(context, *symbol.asSymbol()));
-  OpBuilder detached(context);
-  auto type = builder.getFunctionType(body.getArgumentTypes(), TypeRange(ValueRange(returned)));
-  std::string name = (program.getSymName() + ".stage" + Twine(number)).str();
-  made.program = ProgramOp::create(detached, program.getLoc(), name, names, type);
-  Block *into = made.program->getBody();
-  for (auto [from, to] : llvm::zip_equal(body.getArguments(), into->getArguments()))
-    from.replaceAllUsesWith(to);
-  into->getOperations().splice(into->end(), body.getOperations());
+  made.make(program, number, body, returned, symbols.getAll());
   return std::move(made);
 }
 
-FailureOr<SmallVector<OuterLoopStage>> tile::makeStages(const OuterLoopForm &form, ProgramOp program) {
-  SmallVector<OuterLoopStage> stages;
+FailureOr<SmallVector<StageProgram>> tile::makeStages(const OuterLoopForm &form, ProgramOp program) {
+  SmallVector<StageProgram> stages;
   for (unsigned number = 0; number < form.stages.size(); ++number) {
-    FailureOr<OuterLoopStage> stage = OuterLoopBuilder(form, number, program).build();
+    FailureOr<StageProgram> stage = OuterLoopBuilder(form, number, program).build();
     if (failed(stage))
       return program.emitOpError("has stages that read an operand at no affine map of the loops");
     stages.push_back(std::move(*stage));

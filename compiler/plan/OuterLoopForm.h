@@ -1,8 +1,7 @@
 #ifndef FREESTONE_COMPILER_PLAN_OUTERLOOPFORM_H
 #define FREESTONE_COMPILER_PLAN_OUTERLOOPFORM_H
 
-#include "compiler/dialect/tile/TileDialect.h"
-#include "mlir/IR/OwningOpRef.h"
+#include "compiler/plan/StageProgram.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -47,13 +46,6 @@ bool mayBeCut(ComputeOp compute, unsigned loop);
 /// Whether the computes of a group or program are stages under an outer loop.
 bool shareOuterLoop(llvm::ArrayRef<ComputeOp> computes);
 
-/// The program that computes a stage for a block of points of the outer loop.
-struct OuterLoopStage {
-  mlir::OwningOpRef<ProgramOp> program;
-  /// What its arguments and results are in the program around it: arguments, results of stages.
-  llvm::SmallVector<mlir::Value> arguments, results;
-};
-
 /// Further symbols of the programs of stages: the number of points, and the first of them.
 struct OuterLoopSymbols {
   sym::Expr extent, first;
@@ -63,7 +55,7 @@ struct OuterLoopSymbols {
 
 /// The programs of all stages, without plans: over the operands of `program` and results in its own, of which a block is
 /// a box, and over blocks in scratch. Fails with a diagnostic.
-mlir::FailureOr<llvm::SmallVector<OuterLoopStage>> makeStages(const OuterLoopForm &form, ProgramOp program);
+mlir::FailureOr<llvm::SmallVector<StageProgram>> makeStages(const OuterLoopForm &form, ProgramOp program);
 
 } // namespace freestone::tile
 

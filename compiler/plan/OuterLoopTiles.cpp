@@ -43,7 +43,7 @@ Type OuterLoopTiles::getElementType(const OuterLoopForm &form, unsigned buffer) 
 }
 
 FailureOr<OuterLoopTiles> OuterLoopTiles::get(const OuterLoopForm &form, OuterLoopAttr tiling, ProgramOp program,
-                                              MutableArrayRef<OuterLoopStage> stages) {
+                                              MutableArrayRef<StageProgram> stages) {
   if (form.stages.size() != tiling.getStages().size())
     return program.emitOpError("has ") << form.stages.size() << " stages, its tiling " << tiling.getStages().size();
   MLIRContext *context = program.getContext();

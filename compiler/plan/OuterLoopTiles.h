@@ -21,7 +21,7 @@ struct OuterLoopTiles {
   /// With the programs of all stages, which get their plans. Fails with a diagnostic where a stage's tiling is none for
   /// it.
   static mlir::FailureOr<OuterLoopTiles> get(const OuterLoopForm &form, OuterLoopAttr tiling, ProgramOp program,
-                                             llvm::MutableArrayRef<OuterLoopStage> stages);
+                                             llvm::MutableArrayRef<StageProgram> stages);
   mlir::Type getElementType(const OuterLoopForm &form, unsigned buffer) const;
   /// Bytes of scratch of a worker.
   sym::Expr getScratch(const OuterLoopForm &form) const;

@@ -256,7 +256,7 @@ static FailureOr<PlanAttr> planOuterLoop(ProgramOp program, OuterLoopAttr tiling
   FailureOr<OuterLoopForm> form = OuterLoopForm::get(program, why);
   if (failed(form))
     return program.emitOpError("can't be computed under an outer loop: ") << why;
-  FailureOr<SmallVector<OuterLoopStage>> stages = makeStages(*form, program);
+  FailureOr<SmallVector<StageProgram>> stages = makeStages(*form, program);
   if (failed(stages))
     return failure();
   FailureOr<OuterLoopTiles> tiles = OuterLoopTiles::get(*form, tiling, program, *stages);

@@ -68,6 +68,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     return chooseAlone(program, device, nullptr, /*isChained=*/false);
   }
 
+  /// The tiling of a program, or of a stage that is one but for its sizes.
   FailureOr<Attribute> chooseAlone(tile::ProgramOp program, const DeviceDescription &device,
                                    const tile::TypicalRuns *runsOfStage, bool isChained) {
     std::string why;
@@ -109,7 +110,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     FailureOr<tile::OuterLoopForm> form = tile::OuterLoopForm::get(program, why);
     if (failed(form))
       return program.emitError("no way to tile this program is known: ") << why;
-    FailureOr<SmallVector<tile::OuterLoopStage>> stages = tile::makeStages(*form, program);
+    FailureOr<SmallVector<tile::StageProgram>> stages = tile::makeStages(*form, program);
     if (failed(stages))
       return failure();
     int64_t elements = std::max<int64_t>(1, device.getL2Bytes() / 4 / int64_t(sizeof(float)) / int64_t(stages->size()));
@@ -120,7 +121,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
         tile::TypicalRuns(program).with({{symbols.extent, sym::Expr::min(form->extent, tiles.step)},
                                          {symbols.first, sym::Expr::constant(&getContext(), 0)}});
     SmallVector<Attribute> tilings;
-    for (tile::OuterLoopStage &stage : *stages) {
+    for (tile::StageProgram &stage : *stages) {
       FailureOr<Attribute> tiling = chooseAlone(*stage.program, device, &runs, /*isChained=*/false);
       if (failed(tiling))
         return failure();
@@ -168,8 +169,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     return Attribute(tile::StagesAttr::get(&getContext(), tilings, cost.edges, cost.rowUnit, cost.leastTiles));
   }
 
-  /// The tiling of a program with register blocks; null if none applies. Stages of a chain have typical runs of their
-  /// own, and leave it to the chain that there are tiles for all workers.
+  /// The tiling of a program with register blocks; null if none applies. Stages have typical runs of their own, and
+  /// leave it to the chain or outer loop that there are tiles for all workers; those of chains are windows and
+  /// products.
   Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device,
                              const tile::TypicalRuns *runsOfStage, bool isChained) {
     auto count = [&](StringRef what) { tile::count(getOperation(), what, 1); };

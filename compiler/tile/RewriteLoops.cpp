@@ -43,12 +43,6 @@ std::optional<ProducedTensor> getProducer(Value tensor) {
   return producer;
 }
 
-Value getReshapeSource(Value tensor) {
-  while (auto reshape = tensor.getDefiningOp<graph::ReshapeOp>())
-    tensor = reshape->getOperand(0);
-  return tensor;
-}
-
 Value reshapeTo(OpBuilder &builder, Location location, Value tensor, ArrayRef<Expr> shape) {
   auto type = cast<graph::TensorType>(tensor.getType());
   if (type.getShape() == shape)

@@ -27,8 +27,6 @@ struct ProducedTensor {
   llvm::SmallVector<mlir::Operation *> reshapes;
 };
 std::optional<ProducedTensor> getProducer(mlir::Value tensor);
-/// A tensor before all reshapes of it.
-mlir::Value getReshapeSource(mlir::Value tensor);
 
 /// The permutation of a transposition: its loop i is dimension `order[i]` of its operand, all of it. Nothing for other
 /// computes.

@@ -9,7 +9,7 @@ namespace freestone::codegen {
 /// Emits stages under an outer loop: for each tile, a call of each stage's function in order. `functions` are those of
 /// the stages' programs, and become internal to the module.
 void emitOuterLoop(const tile::OuterLoopForm &form, const tile::OuterLoopTiles &tiles,
-                   llvm::ArrayRef<tile::OuterLoopStage> stages, llvm::ArrayRef<mlir::func::FuncOp> functions,
+                   llvm::ArrayRef<tile::StageProgram> stages, llvm::ArrayRef<mlir::func::FuncOp> functions,
                    Emission &emission);
 
 } // namespace freestone::codegen

@@ -1,8 +1,7 @@
 #include "compiler/codegen/cpu/EmitStages.h"
 
-#include "compiler/dialect/sym/Lowering.h"
+#include "compiler/codegen/cpu/StageCalls.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -24,22 +23,16 @@ public:
   StagesEmitter(const tile::ChainForm &form, const tile::ChainTiles &tiles, tile::StagesAttr node,
                 ArrayRef<tile::StageProgram> stages, ArrayRef<func::FuncOp> functions, Emission &emission)
       : emission(emission), builder(emission.builder), location(emission.location), form(form), tiles(tiles),
-        node(node), stages(stages), functions(functions),
-        symbols(tile::StageSymbols::get(builder.getContext(), form.getNumImages())) {}
+        node(node), stages(stages), symbols(tile::StageSymbols::get(builder.getContext(), form.getNumImages())),
+        calls(emission, stages, functions, symbols.getAll()) {}
   void emit();
 
 private:
   void takeScratch();
-  void storePointers();
   /// Returns the rows that scratch holds then of each stage but the last.
   SmallVector<RowRange> emitTile(Value tile, ArrayRef<RowRange> before);
   RowRange getWindow(unsigned edge, const RowRange &read);
   void keepRows(unsigned edge, Value from, Value rows);
-  void callStage(unsigned number, const Positions &places);
-  Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
-  void storeWord(Value word, int64_t at) {
-    memref::StoreOp::create(builder, location, word, words, ValueRange{emission.getConstant(at)});
-  }
 
   Emission &emission;
   OpBuilder &builder;
@@ -48,22 +41,17 @@ private:
   const tile::ChainTiles &tiles;
   tile::StagesAttr node;
   ArrayRef<tile::StageProgram> stages;
-  ArrayRef<func::FuncOp> functions;
   tile::StageSymbols symbols;
-  /// Results of stages, the arguments of their functions, and their scratch.
-  SmallVector<Value> between, ofStages;
-  Value words;
-  /// Where each stage's pointers and sizes begin among the words.
-  SmallVector<int64_t> pointers, sizes;
+  StageCalls calls;
+  /// Results of stages.
+  SmallVector<Value> between;
 };
 
 } // namespace
 
 /// The same sizes as in the plan's `scratch`.
 void StagesEmitter::takeScratch() {
-  words = emission.takeScratch(builder.getI64Type(), tiles.words);
-  for (Expr bytes : tiles.ofStages)
-    ofStages.push_back(emission.takeScratch(builder.getI8Type(), bytes));
+  calls.takeScratch(tiles.words, tiles.ofStages);
   for (auto [edge, elements] : llvm::enumerate(tiles.between)) {
     Value tensor = form.getIntermediate(edge);
     Type element = cast<graph::TensorType>(tensor.getType()).getElementType();
@@ -72,35 +60,9 @@ void StagesEmitter::takeScratch() {
   }
 }
 
-/// What the calls of all tiles have in common: addresses, and sizes of the program.
-void StagesEmitter::storePointers() {
-  int64_t next = 0;
-  Value zero = emission.getConstant(0);
-  auto storePointer = [&](Value memory) {
-    Value address =
-        LLVM::PtrToIntOp::create(builder, location, builder.getI64Type(), emission.getPointer(memory, zero));
-    storeWord(address, next++);
-  };
-  auto returned = emission.program.getBody()->getTerminator()->getOperands();
-  for (const tile::StageProgram &stage : stages) {
-    pointers.push_back(next);
-    for (Value argument : stage.arguments)
-      storePointer(emission.getBuffer(argument));
-    for (Value result : stage.results) {
-      auto place = llvm::find(returned, result);
-      storePointer(place == returned.end() ? emission.getBuffer(result)
-                                           : emission.getResultBuffer(place - returned.begin()));
-    }
-    sizes.push_back(next);
-    for (StringAttr symbol : emission.program.getSymbols())
-      storeWord(toWord(emission.getSize(Expr::symbol(symbol))), next++);
-    next += symbols.getAll().size();
-  }
-}
-
 void StagesEmitter::emit() {
   takeScratch();
-  storePointers();
+  calls.storePointers();
   Value zero = emission.getConstant(0);
   SmallVector<Value> none(2 * tiles.between.size(), zero);
   auto loop = scf::ForOp::create(builder, location, emission.begin, emission.end, emission.getConstant(1), none);
@@ -209,33 +171,12 @@ SmallVector<RowRange> StagesEmitter::emitTile(Value tile, ArrayRef<RowRange> bef
     auto branch = scf::IfOp::create(builder, location, any, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
-    callStage(number, places);
+    calls.call(number, places);
   }
   return held;
 }
 
-/// Calls a stage's function for all of its tiles.
-void StagesEmitter::callStage(unsigned number, const Positions &places) {
-  int64_t next = sizes[number] + emission.program.getSymbols().size();
-  for (Expr symbol : symbols.getAll())
-    storeWord(toWord(llvm::find_if(places, [&](const Position &place) { return place.symbol == symbol; })->value),
-              next++);
-  tile::ProgramOp program = *stages[number].program;
-  Value zero = emission.getConstant(0);
-  Value count = sym::lowerExpr(builder, location, program.getPlanAttr().getTiles(), [&](StringRef name) {
-    auto place = llvm::find_if(places, [&](const Position &each) { return each.symbol.asSymbol() == name; });
-    Expr size = Expr::symbol(builder.getContext(), name);
-    return toWord(place == places.end() ? emission.getSize(size) : place->value);
-  });
-  func::CallOp::create(builder, location, functions[number],
-                       ValueRange{emission.getPointer(words, emission.getConstant(pointers[number])),
-                                  emission.getPointer(words, emission.getConstant(sizes[number])), toWord(zero), count,
-                                  emission.getPointer(ofStages[number], zero)});
-}
-
 void codegen::emitStages(const tile::ChainForm &form, const tile::ChainTiles &tiles, tile::StagesAttr node,
                          ArrayRef<tile::StageProgram> stages, ArrayRef<func::FuncOp> functions, Emission &emission) {
-  for (func::FuncOp function : functions)
-    function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(emission.builder.getContext(), LLVM::Linkage::Internal));
   StagesEmitter(form, tiles, node, stages, functions, emission).emit();
 }

@@ -43,6 +43,7 @@ private:
   };
 
   FailureOr<func::FuncOp> walkChoice(tile::ProgramOp program, tile::ChoiceAttr node, StringRef name);
+  FailureOr<SmallVector<func::FuncOp>> walkAll(ArrayRef<tile::StageProgram> stages, StringRef name);
   FailureOr<func::FuncOp> walkStages(tile::ProgramOp program, tile::StagesAttr node, StringRef name);
   FailureOr<func::FuncOp> walkOuterLoop(tile::ProgramOp program, tile::OuterLoopAttr node, StringRef name);
   func::FuncOp walkWindow(tile::ProgramOp program, tile::WindowTilingAttr node, StringRef name);
@@ -137,6 +138,17 @@ func::FuncOp TreeWalk::emitCases(tile::ProgramOp program, StringRef name, ArrayR
   return emission.finish();
 }
 
+FailureOr<SmallVector<func::FuncOp>> TreeWalk::walkAll(ArrayRef<tile::StageProgram> stages, StringRef name) {
+  SmallVector<func::FuncOp> functions;
+  for (auto [number, stage] : llvm::enumerate(stages)) {
+    FailureOr<func::FuncOp> function = walk(*stage.program, name + ".stage" + Twine(number));
+    if (failed(function))
+      return failure();
+    functions.push_back(*function);
+  }
+  return functions;
+}
+
 /// A function for each stage, and one that calls them tile by tile.
 FailureOr<func::FuncOp> TreeWalk::walkStages(tile::ProgramOp program, tile::StagesAttr node, StringRef name) {
   std::string why;
@@ -147,15 +159,11 @@ FailureOr<func::FuncOp> TreeWalk::walkStages(tile::ProgramOp program, tile::Stag
   FailureOr<tile::ChainTiles> tiles = tile::ChainTiles::get(*form, node, program, *stages);
   if (failed(tiles))
     return failure();
-  SmallVector<func::FuncOp> functions;
-  for (auto [number, stage] : llvm::enumerate(*stages)) {
-    FailureOr<func::FuncOp> function = walk(*stage.program, name + ".stage" + Twine(number));
-    if (failed(function))
-      return failure();
-    functions.push_back(*function);
-  }
+  FailureOr<SmallVector<func::FuncOp>> functions = walkAll(*stages, name);
+  if (failed(functions))
+    return failure();
   Emission emission(builder, program, name);
-  emitStages(*form, *tiles, node, *stages, functions, emission);
+  emitStages(*form, *tiles, node, *stages, *functions, emission);
   return emission.finish();
 }
 
@@ -163,21 +171,17 @@ FailureOr<func::FuncOp> TreeWalk::walkStages(tile::ProgramOp program, tile::Stag
 FailureOr<func::FuncOp> TreeWalk::walkOuterLoop(tile::ProgramOp program, tile::OuterLoopAttr node, StringRef name) {
   std::string why;
   FailureOr<tile::OuterLoopForm> form = tile::OuterLoopForm::get(program, why);
-  FailureOr<SmallVector<tile::OuterLoopStage>> stages = tile::makeStages(*form, program);
+  FailureOr<SmallVector<tile::StageProgram>> stages = tile::makeStages(*form, program);
   if (failed(stages))
     return failure();
   FailureOr<tile::OuterLoopTiles> tiles = tile::OuterLoopTiles::get(*form, node, program, *stages);
   if (failed(tiles))
     return failure();
-  SmallVector<func::FuncOp> functions;
-  for (auto [number, stage] : llvm::enumerate(*stages)) {
-    FailureOr<func::FuncOp> function = walk(*stage.program, name + ".stage" + Twine(number));
-    if (failed(function))
-      return failure();
-    functions.push_back(*function);
-  }
+  FailureOr<SmallVector<func::FuncOp>> functions = walkAll(*stages, name);
+  if (failed(functions))
+    return failure();
   Emission emission(builder, program, name);
-  emitOuterLoop(*form, *tiles, *stages, functions, emission);
+  emitOuterLoop(*form, *tiles, *stages, *functions, emission);
   return emission.finish();
 }
 

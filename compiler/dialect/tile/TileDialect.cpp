@@ -116,6 +116,12 @@ sym::Expr getLinearIndex(graph::TensorType type, ArrayRef<sym::Expr> indices) {
 
 bool isAlias(Operation *op) { return isa_and_nonnull<graph::ReshapeOp, ViewOp>(op); }
 
+Value getReshapeSource(Value tensor) {
+  while (auto reshape = tensor.getDefiningOp<graph::ReshapeOp>())
+    tensor = reshape.getOperand();
+  return tensor;
+}
+
 LogicalResult PanelsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t axis, int64_t width,
                                  int64_t batch) {
   if (width < 1)

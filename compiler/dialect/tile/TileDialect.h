@@ -46,6 +46,9 @@ sym::Expr getLinearIndex(graph::TensorType type, llvm::ArrayRef<sym::Expr> indic
 /// Whether an operation's result aliases its operand, in another shape or layout.
 bool isAlias(mlir::Operation *op);
 
+/// A tensor before all reshapes of it.
+mlir::Value getReshapeSource(mlir::Value tensor);
+
 /// Of an opaque or its call: two sizes that must be equal, and a text (see `tile.opaque`).
 constexpr llvm::StringLiteral assertsAttr = "asserts";
 
