@@ -10,9 +10,20 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
+/// The elements that one stage passes to others at a point: of the result that has most where all sizes of a run are 1.
+static Expr getMostElements(const OuterLoopForm &form) {
+  auto rank = [&](Value result) {
+    Expr elements = form.getElementsOfPoint(result);
+    int64_t least = elements.evaluate([](StringRef) { return std::optional<int64_t>(1); }).value_or(1);
+    return std::pair(!elements.isConstant(), least);
+  };
+  return form.getElementsOfPoint(
+      *llvm::max_element(form.between, [&](Value lhs, Value rhs) { return rank(lhs) < rank(rhs); }));
+}
+
 OuterLoopTiles OuterLoopTiles::get(const OuterLoopForm &form, int64_t elements, int64_t leastTiles) {
   MLIRContext *context = form.extent.context();
-  Expr ofPoint = form.getElementsOfPoint(form.between.front());
+  Expr ofPoint = getMostElements(form);
   Expr most = Expr::floorDiv(Expr::constant(context, elements), Expr::max(ofPoint, Expr::constant(context, 1)));
   Expr further = Expr::min(most, Expr::floorDiv(form.extent, leastTiles));
   OuterLoopTiles tiles;
