@@ -189,3 +189,26 @@ func.func @places(%x: !graph.tensor<[b, 8, 16, 16], f32> {graph.name = "x"}) -> 
   %3 = graph.reduce add %2 axes [0, 1, 2, 3] : !graph.tensor<[b, 8, 8, 8], f32>
   return %3 : !graph.tensor<[], f32>
 }
+
+// A product's result that a reduction and others read is in memory anyway: it is kept rather than what is made of both, which
+// has fewer bytes, but would be written to be kept.
+// CHECK-LABEL: func.func @normalized
+// CHECK: %[[y:.*]] = graph.contract %arg0, %arg1
+// CHECK: %[[turned:.*]] = graph.transpose %[[y]]
+// CHECK: %[[sum:.*]] = graph.reduce add %[[turned]]
+// CHECK: %[[kept:.*]] = graph.barrier %[[y]]
+// CHECK: %[[again:.*]] = graph.transpose %[[kept]]
+// CHECK: %[[sums:.*]] = graph.barrier %[[sum]]
+// CHECK: graph.binary sub %[[again]]
+// CHECK: return
+func.func @normalized(%x: !graph.tensor<[b, 4, 16], f32> {graph.name = "x"}, %w: !graph.tensor<[16, 1024], f32>) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "auto", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
+  %0 = graph.contract %x, %w batch [] x [] contract [2] x [0] : !graph.tensor<[b, 4, 16], f32>, !graph.tensor<[16, 1024], f32>
+  %1 = graph.transpose %0 [1, 0, 2] : !graph.tensor<[b, 4, 1024], f32>
+  %2 = graph.reduce add %1 axes [1, 2] : !graph.tensor<[4, b, 1024], f32>
+  %3 = graph.broadcast %2 dims [0] : !graph.tensor<[4], f32> -> !graph.tensor<[4, b, 1024], f32>
+  %4 = graph.binary sub %1, %3 : !graph.tensor<[4, b, 1024], f32>
+  %5 = graph.binary mul %4, %4 : !graph.tensor<[4, b, 1024], f32>
+  %6 = graph.reduce add %5 axes [0, 1, 2] : !graph.tensor<[4, b, 1024], f32>
+  return %6 : !graph.tensor<[], f32>
+}
