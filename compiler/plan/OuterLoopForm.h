@@ -2,7 +2,7 @@
 #define FREESTONE_COMPILER_PLAN_OUTERLOOPFORM_H
 
 #include "compiler/plan/StageProgram.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace freestone::tile {
