@@ -31,6 +31,7 @@ public:
   void measureMemory(Rates &rates);
   void measureArithmetic(Rates &rates);
   void measureExposedReads(Rates &rates);
+  void measurePieces(Rates &rates);
 
 private:
   /// The rate of a stretch of work, which returns its amount: repeated for this time and at least five times, unless
@@ -151,6 +152,33 @@ void Calibration::measureExposedReads(Rates &rates) {
   rates.exposedReads = std::clamp(seconds[turns / 2] * rates.levels[1], 0.01, 1.0);
 }
 
+/// What copying pieces of rows column by column takes longer than row by row: the median of some turns.
+void Calibration::measurePieces(Rates &rates) {
+  constexpr size_t level = 2, pieceBytes = 128, piecesOfRow = 97, turns = 7;
+  if (rates.levels.size() <= level)
+    return;
+  static_assert(pieceBytes * piecesOfRow > 3 * pageBytes, "rows have pages of their own");
+  alignas(64) char copied[pieceBytes];
+  auto measureAlong = [&](size_t piecesTogether) {
+    return measurePasses(level, milliseconds(3), [&](const char *memory, size_t bytes) {
+      size_t rows = bytes / (pieceBytes * piecesOfRow);
+      for (size_t first = 0; first < piecesOfRow; first += piecesTogether)
+        for (size_t row = 0; row < rows; ++row)
+          for (size_t piece = first; piece < first + piecesTogether; ++piece)
+            loops::copy(device, copied, memory + (row * piecesOfRow + piece) * pieceBytes, pieceBytes);
+    });
+  };
+  llvm::SmallVector<double, turns> seconds;
+  for (size_t turn = 0; turn < turns; ++turn) {
+    std::optional<double> byRows = measureAlong(piecesOfRow), byColumns = measureAlong(1);
+    if (!byRows || !byColumns)
+      return;
+    seconds.push_back((1 / *byColumns - 1 / *byRows) * pieceBytes);
+  }
+  llvm::sort(seconds);
+  rates.pieceSeconds = std::clamp(seconds[turns / 2], 1e-10, 1e-7);
+}
+
 /// What disturbs a measurement slows it down: a level that seems slower than a farther one is as fast.
 static void makeMonotone(Rates &rates) {
   double farther = rates.memoryRead.value_or(0);
@@ -174,6 +202,7 @@ Rates freestone::measureRates(const DeviceDescription &device) {
   calibration.measureArithmetic(rates);
   calibration.measureLevels(rates);
   calibration.measureExposedReads(rates);
+  calibration.measurePieces(rates);
   calibration.measureMemory(rates);
   rates.memoryReadByAll = measureSharedRead(device, milliseconds(60));
   rates.handOffSeconds = measureHandOff(milliseconds(20));
@@ -183,7 +212,7 @@ Rates freestone::measureRates(const DeviceDescription &device) {
   for (std::optional<double> *rate :
        {&rates.memoryRead, &rates.memoryWrite, &rates.memoryCopy, &rates.memoryReadByAll, &rates.multiplyAdds,
         &rates.pairsOnVectors, &rates.pairsOnTiles, &rates.quadsOnVectors, &rates.quadsOnTiles, &rates.cycles,
-        &rates.exposedReads, &rates.handOffSeconds})
+        &rates.exposedReads, &rates.pieceSeconds, &rates.handOffSeconds})
     if (*rate)
       *rate = roundRate(**rate);
   return rates;

@@ -101,6 +101,9 @@ struct DeviceDescription {
   /// The part of the time of reads from the second level, at least a hundredth, that computing with what is read does
   /// not hide.
   double getExposedReads() const;
+  /// Seconds by which a piece of a row from beyond the second level takes longer than its bytes: by estimate ten
+  /// cycles.
+  double getPieceSeconds() const;
   /// Seconds from one unit's writing to another's seeing it: the least cost of a phase that waits.
   double getHandOffSeconds() const;
 

@@ -14,12 +14,13 @@ namespace freestone {
 
 /// The single rates, by name.
 static constexpr std::pair<llvm::StringLiteral, std::optional<double> Rates::*> rateNames[] = {
-    {"memory_read", &Rates::memoryRead},      {"memory_write", &Rates::memoryWrite},
-    {"memory_copy", &Rates::memoryCopy},      {"memory_read_by_all", &Rates::memoryReadByAll},
-    {"multiply_adds", &Rates::multiplyAdds},  {"pairs_on_vectors", &Rates::pairsOnVectors},
-    {"pairs_on_tiles", &Rates::pairsOnTiles}, {"quads_on_vectors", &Rates::quadsOnVectors},
-    {"quads_on_tiles", &Rates::quadsOnTiles}, {"cycles", &Rates::cycles},
-    {"exposed_reads", &Rates::exposedReads},  {"hand_off_seconds", &Rates::handOffSeconds}};
+    {"memory_read", &Rates::memoryRead},         {"memory_write", &Rates::memoryWrite},
+    {"memory_copy", &Rates::memoryCopy},         {"memory_read_by_all", &Rates::memoryReadByAll},
+    {"multiply_adds", &Rates::multiplyAdds},     {"pairs_on_vectors", &Rates::pairsOnVectors},
+    {"pairs_on_tiles", &Rates::pairsOnTiles},    {"quads_on_vectors", &Rates::quadsOnVectors},
+    {"quads_on_tiles", &Rates::quadsOnTiles},    {"cycles", &Rates::cycles},
+    {"exposed_reads", &Rates::exposedReads},     {"piece_seconds", &Rates::pieceSeconds},
+    {"hand_off_seconds", &Rates::handOffSeconds}};
 
 static json::Value toJSON(const Rates &rates) {
   json::Object object{{"levels", json::Array(rates.levels)}};

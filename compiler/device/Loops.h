@@ -7,7 +7,8 @@
 /// Loops whose speed the calibration measures, for the processor at hand. One file an architecture.
 namespace freestone::loops {
 
-/// Streams through memory with vectors of the device; `bytes` is a multiple of 4 KiB, addresses are those of lines.
+/// Streams through memory with vectors of the device; `bytes` is a multiple of 4 KiB, of 64 to copy, addresses are
+/// those of lines.
 void read(const DeviceDescription &device, const char *memory, size_t bytes);
 void write(const DeviceDescription &device, char *memory, size_t bytes);
 void copy(const DeviceDescription &device, char *to, const char *from, size_t bytes);

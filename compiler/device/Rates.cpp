@@ -68,4 +68,6 @@ double DeviceDescription::getCycles() const {
 
 double DeviceDescription::getExposedReads() const { return rates.exposedReads.value_or(0.25); }
 
+double DeviceDescription::getPieceSeconds() const { return rates.pieceSeconds.value_or(10 / getCycles()); }
+
 double DeviceDescription::getHandOffSeconds() const { return rates.handOffSeconds.value_or(200e-9); }

@@ -23,6 +23,9 @@ struct Rates {
   std::optional<double> cycles;
   /// The part of the time of reads from the second level that multiply-adds with what is read do not hide.
   std::optional<double> exposedReads;
+  /// Seconds by which a piece of a row, two lines, takes longer from beyond the second level than behind the piece
+  /// before it in the row: prefetchers follow rows, and pages are translated.
+  std::optional<double> pieceSeconds;
   /// Seconds from one unit's writing to another's seeing it.
   std::optional<double> handOffSeconds;
 

@@ -49,6 +49,8 @@ struct Switches {
   bool windows = true;
   bool shareRows = true;
   bool channelVectors = true;
+  bool overlapVectors = true;
+  bool copyAhead = true;
   bool integerProducts = true;
   bool scanProducts = true;
   bool blockOrders = true;
@@ -105,7 +107,7 @@ struct Switches {
       switches.packStrips = switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.widenPictures = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.skipMasked = switches.picturesTogether = switches.windows = switches.shareRows =
-          switches.channelVectors = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
+          switches.channelVectors = switches.overlapVectors = switches.copyAhead = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.bringTiles = switches.narrowPanels = switches.directResults = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
           switches.prefetchRows = switches.variants =
@@ -200,6 +202,10 @@ inline constexpr SwitchInfo switchTable[] = {
      "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
     {"channel-vectors", &Switches::channelVectors, "channel_vectors",
      "windows of pictures too narrow for vectors of pixels have vectors along the channels"},
+    {"overlap-vectors", &Switches::overlapVectors, "overlapped_vectors",
+     "the last pixels of rows of convolutions and windows are computed in whole vectors, which begin within those before"},
+    {"copy-ahead", &Switches::copyAhead, "copied_ahead",
+     "convolutions prefetch rows of pictures before they copy them"},
     {"share-rows", &Switches::shareRows, "shared_rows",
      "windows of few taps load what several rows read once for all of them"},
     {"scan-products", &Switches::scanProducts, "scan_products",

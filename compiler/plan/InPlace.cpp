@@ -174,3 +174,12 @@ bool tile::mayOverwrite(ProgramOp program, unsigned result, ArrayRef<unsigned> a
   FailureOr<RowPasses> passes = getRowPasses(program, tiling.getRowLoops(), why);
   return succeeded(passes) && areReadBeforeRowsAreWritten(*passes, tiling.getRowLoops(), written, isOverwritten);
 }
+
+bool tile::mayOverwriteAny(ProgramOp program) {
+  unsigned results = program.getBody()->getTerminator()->getNumOperands();
+  for (unsigned argument = 0; argument < program.getBody()->getNumArguments(); ++argument)
+    for (unsigned result = 0; result < results; ++result)
+      if (mayOverwrite(program, result, {argument}))
+        return true;
+  return false;
+}

@@ -14,6 +14,8 @@ bool areReadWhereWritten(llvm::ArrayRef<ComputeOp> computes, mlir::Value result,
 /// Whether result number `result` of a program with a plan may lie in the memory of all arguments with these numbers,
 /// element for element: as above, or because its tiles read whole rows before they write them.
 bool mayOverwrite(ProgramOp program, unsigned result, llvm::ArrayRef<unsigned> arguments);
+/// Whether any result may lie where an argument does: elements can't be computed again after they are written.
+bool mayOverwriteAny(ProgramOp program);
 
 } // namespace freestone::tile
 

@@ -1,5 +1,6 @@
 #include "compiler/plan/Axes.h"
 #include "compiler/plan/ChainTiles.h"
+#include "compiler/plan/InPlace.h"
 #include "compiler/plan/OuterLoopTiles.h"
 #include "compiler/plan/Plans.h"
 #include "compiler/tile/Counters.h"
@@ -188,9 +189,14 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("convolutions");
       if (construct)
         count("constructed");
-      tile::ConvolutionTilingAttr tiling = tile::tileConvolution(
-          *convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-          /*isStage=*/runsOfStage != nullptr, construct, skipTaps, picturesTogether, narrowPanels);
+      tile::ConvolutionTilingAttr tiling =
+          tile::tileConvolution(*convolution, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
+                                /*isStage=*/runsOfStage != nullptr, construct, skipTaps, picturesTogether, narrowPanels,
+                                mayOverlap(program, device), copyAhead);
+      if (tiling.getCopyAhead() > 0)
+        count("copied_ahead");
+      if (tiling.getOverlap())
+        count("overlapped_vectors");
       if (tiling.getSkipTaps())
         count("skipped_taps");
       if (tiling.getPictures() > 1)
@@ -235,11 +241,14 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       if (construct)
         count("constructed");
       tile::TypicalRuns runs = runsOfStage ? *runsOfStage : tile::TypicalRuns(program);
-      tile::WindowTilingAttr tiling = tile::tileWindow(*window, tile::getWindowProblems(*window, device, runs), device,
-                                                       shareRows, construct, channelVectors,
-                                                       /*brings=*/bringTiles && !runsOfStage);
+      tile::WindowTilingAttr tiling =
+          tile::tileWindow(*window, tile::getWindowProblems(*window, device, runs, mayOverlap(program, device)), device,
+                           shareRows, construct, channelVectors,
+                           /*brings=*/bringTiles && !runsOfStage);
       if (tiling.getUnroll() > 1)
         count("shared_rows");
+      if (tiling.getOverlap())
+        count("overlapped_vectors");
       if (tiling.getChannelVectors())
         count("channel_vectors");
       if (tiling.getBringBeyond() > 0)
@@ -317,6 +326,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
         return *split;
       }
     return tiling;
+  }
+
+  /// Whether the last vector of a row may compute elements of the one before again, where masks are slow: AVX2 stores
+  /// masked vectors in some ten cycles on processors of AMD.
+  bool mayOverlap(tile::ProgramOp program, const DeviceDescription &device) {
+    return overlapVectors && device.vectorBytes < 64 && !tile::mayOverwriteAny(program);
   }
 
   /// The programs that loops call.

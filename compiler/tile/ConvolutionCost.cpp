@@ -154,7 +154,7 @@ private:
   void addCopied(double copied, double copiedRows, double ofTile) {
     double picture = getPicture() * double(together) + ofTile, l1 = double(rates.l1Bytes), l2 = double(rates.l2Bytes);
     packed.fetch(copied, picture);
-    cost.packing += copiedRows * beginOfPiece * getMissingPart(picture, l2 / 2, l2);
+    cost.packing += copiedRows * rates.beginOfPiece * getMissingPart(picture, l2 / 2, l2);
     double beyondL1 = copied * getMissingPart(ofTile, l1 / 2, l1);
     packed.fetch(beyondL1, ofTile);
     packed.write(beyondL1, ofTile);
@@ -270,7 +270,8 @@ private:
   void addResults() {
     int64_t lanes = problem.lanes;
     double parts = double(problem.sizes.columns) / double(lanes), ofRow = pixels.sum([&](int64_t count) {
-      return double(count / lanes) * storedSum + (count % lanes ? storedSum + storedPart : 0);
+      bool hasPart = count % lanes && !(problem.overlaps && count > lanes);
+      return double(divideCeil(count, lanes)) * storedSum + (hasPart ? storedPart : 0);
     });
     cost.overhead += outer * double(problem.sizes.rows) * parts * double(lanes) * ofRow;
     // Squares of transformed filters stay together as those of a pooling do, which become one result.

@@ -14,8 +14,8 @@ struct ConvolutionProblem {
   int64_t taps = 1, rowStride = 1, pixelStride = 1, rowSpan = 1, pixelSpan = 1;
   /// Elements between channels where the picture may be read in place; 0 elsewhere.
   int64_t pictureStride = 0;
-  /// Whether there is a loop over rows.
-  bool hasRows = false;
+  /// Whether there is a loop over rows, and whether the last vector of results of a row begins within the one before.
+  bool hasRows = false, overlaps = false;
   int64_t bytes = 4;
   /// The micro-kernel's block; the vectors of a last panel whose columns fit them, or 0.
   int64_t kernelRows = 6, vectors = 2, lanes = 8, lastVectors = 0;

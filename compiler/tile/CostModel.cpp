@@ -20,6 +20,7 @@ DeviceRates DeviceRates::get(const DeviceDescription &device) {
   rates.multiplyAdds = device.getMultiplyAdds(32) / (cyclesPerSecond * device.getLanes(32));
   rates.loads = device.getBandwidth(0) > 1.25 * cyclesPerSecond * device.vectorBytes ? 2 : 1;
   rates.exposedL2 = device.getExposedReads();
+  rates.beginOfPiece = device.getPieceSeconds() * cyclesPerSecond;
   rates.l2 = device.getBandwidth(1) / cyclesPerSecond;
   rates.l3 = device.getBandwidth(2) / cyclesPerSecond;
   rates.memory = device.getMemoryBandwidth() / cyclesPerSecond;
@@ -213,7 +214,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   } else {
     cost.packing = packedRows / lanes * transposedVector;
     if (lhs > half)
-      cost.packing += timesRows * double(rowStep) * double(depthBlocks) * beginOfPiece;
+      cost.packing += timesRows * double(rowStep) * double(depthBlocks) * rates.beginOfPiece;
     packed.fetch(packedRows * double(problem.lhsBytes), lhs);
     // What is packed leaves L1 before it is read.
     packed.fetched.l2 += getMissingPart(2 * ofBlock + ofPanel, l1 / 2, l1) * packedRows * double(bytes);
@@ -227,7 +228,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
       cost.packing += times * depth * countMisses(depthStep, rowBytes, pagesAtOnce) * missOfRow;
       // Rows a multiple of a page apart share few sets of L2, which lose what was prefetched for the next panel.
       if (rowBytes % pageBytes == 0 && depthStep * rowBytes > rates.l2Bytes)
-        cost.packing += times * depth * beginOfPiece;
+        cost.packing += times * depth * rates.beginOfPiece;
     }
     packed.fetch(packedColumns * double(problem.rhsBytes), rhs);
     packed.fetched.l2 += getMissingPart(2 * ofPanel, l1 / 2, l1) * packedColumns * double(bytes);

@@ -16,6 +16,8 @@ struct DeviceRates {
   double l2, l3, memory;
   /// The part of transfers from L2 that computing does not hide.
   double exposedL2;
+  /// Cycles until the processor prefetches a row's piece from beyond L2.
+  double beginOfPiece;
   /// Bytes of the caches: of L3, the part of one core.
   int64_t l1Bytes, l2Bytes, l3Bytes;
   int64_t units;

@@ -14,8 +14,6 @@ inline constexpr double copiedVector = 1.5, transposedVector = 5;
 /// Cycles of a row that begins in a page which was not visited lately, so that it is translated anew and not prefetched
 /// by the processor: of one that is packed, and of each line of a row of sums.
 inline constexpr double missOfRow = 4, missOfLine = 10;
-/// Cycles until the processor prefetches a row's piece from beyond L2.
-inline constexpr double beginOfPiece = 10;
 /// Cycles of a micro-kernel's call for one block, of one for all blocks of a panel, of a run of tiles, and of a
 /// program.
 inline constexpr double callOfBlock = 7, callOfPanel = 6, callOfRun = 25, callOfProgram = 400;

@@ -119,7 +119,8 @@ static void explainConvolution(ProgramOp program, ConvolutionForm &form, const D
   auto tiling = program.getTiling<ConvolutionTilingAttr>();
   DeviceRates rates = DeviceRates::get(device);
   TypicalRuns runs(program);
-  SmallVector<ConvolutionProblem> problems = getConvolutionProblems(form, tiling.getKernel(), runs);
+  SmallVector<ConvolutionProblem> problems =
+      getConvolutionProblems(form, tiling.getKernel(), runs, tiling.getOverlap());
   SmallVector<ConvolutionCandidate> candidates =
       constructConvolution(problems, rates, /*isStage=*/false, /*together=*/true);
   stream << "  " << candidates.size() << " candidates\n";
@@ -149,7 +150,7 @@ static void explainWindow(ProgramOp program, WindowForm &form, const DeviceDescr
                           llvm::raw_ostream &stream) {
   auto tiling = program.getTiling<WindowTilingAttr>();
   DeviceRates rates = DeviceRates::get(device);
-  SmallVector<WindowProblem> problems = getWindowProblems(form, device, TypicalRuns(program));
+  SmallVector<WindowProblem> problems = getWindowProblems(form, device, TypicalRuns(program), tiling.getOverlap());
   SmallVector<WindowShares> candidates = constructWindow(problems, device, tiling.getUnroll() > 1);
   stream << "  " << candidates.size() << " candidates\n";
   WindowShares chosen = WindowShares::get(tiling);

@@ -9,7 +9,7 @@ using namespace freestone;
 using namespace freestone::tile;
 
 SmallVector<ConvolutionProblem> tile::getConvolutionProblems(ConvolutionForm &form, MicroKernelAttr kernel,
-                                                             const TypicalRuns &runs) {
+                                                             const TypicalRuns &runs, bool overlaps) {
   ContractionForm &contraction = form.contraction;
   sym::Expr none = sym::Expr::constant(contraction.compute.getContext(), 0), stride = none;
   if (form.mayBeInPlace())
@@ -22,6 +22,7 @@ SmallVector<ConvolutionProblem> tile::getConvolutionProblems(ConvolutionForm &fo
                              .rowSpan = form.rowSpan,
                              .pixelSpan = form.pixelSpan,
                              .hasRows = form.rowLoop.has_value(),
+                             .overlaps = overlaps,
                              .bytes = contraction.elementType.getIntOrFloatBitWidth() / 8,
                              .kernelRows = kernel.getRows(),
                              .vectors = kernel.getVectors(),
@@ -45,17 +46,19 @@ SmallVector<ConvolutionProblem> tile::getConvolutionProblems(ConvolutionForm &fo
 
 ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const TypicalRuns &runs,
                                             const DeviceDescription &device, bool isStage, bool construct,
-                                            bool skipTaps, bool together, bool narrowPanels) {
+                                            bool skipTaps, bool together, bool narrowPanels, bool overlaps,
+                                            bool copiesAhead) {
   MicroKernelAttr kernel = getMicroKernel(device, form.contraction.elementType);
   // What is transformed back is whole panels.
   if (narrowPanels && !form.getTransformed())
     kernel = withLastVectors(kernel, runs.evaluate(form.contraction.getExtent(form.contraction.m)));
-  SmallVector<ConvolutionProblem> problems = getConvolutionProblems(form, kernel, runs);
+  SmallVector<ConvolutionProblem> problems = getConvolutionProblems(form, kernel, runs, overlaps);
   DeviceRates rates = DeviceRates::get(device);
   ConvolutionShares shares = construct ? constructConvolution(problems, rates, isStage, together).front().shares
                                        : getPlainShares(problems.front(), rates, isStage);
-  constexpr int64_t prefetchChannels = 8;
+  constexpr int64_t prefetchChannels = 8, prefetchRows = 16;
   return ConvolutionTilingAttr::get(kernel.getContext(), kernel, shares.pixels, shares.area, shares.panels,
                                     shares.channels, shares.leastTiles, prefetchChannels, shares.inPlace,
-                                    shares.transformed, skipTaps && form.maySkipTaps(), shares.pictures);
+                                    shares.transformed, skipTaps && form.maySkipTaps(), shares.pictures, overlaps,
+                                    copiesAhead ? prefetchRows : 0);
 }

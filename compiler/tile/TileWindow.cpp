@@ -47,11 +47,13 @@ WindowProblem tile::getWindowProblem(WindowForm &form, const DeviceDescription &
 }
 
 SmallVector<WindowProblem> tile::getWindowProblems(WindowForm &form, const DeviceDescription &device,
-                                                   const TypicalRuns &runs) {
+                                                   const TypicalRuns &runs, bool overlaps) {
   SmallVector<WindowProblem> problems;
   size_t count = runs.evaluate(getOuter(form)).size();
-  for (size_t number = 0; number < count; ++number)
+  for (size_t number = 0; number < count; ++number) {
     problems.push_back(getWindowProblem(form, device, [&](sym::Expr size) { return runs.evaluate(size)[number]; }));
+    problems.back().overlaps = overlaps;
+  }
   return problems;
 }
 
@@ -154,5 +156,5 @@ WindowTilingAttr tile::tileWindow(WindowForm &form, ArrayRef<WindowProblem> prob
   int64_t near = DeviceRates::get(device).getNearBytes() * 8 / stored.getIntOrFloatBitWidth();
   return WindowTilingAttr::get(form.compute.getContext(), shares.channels, shares.rows, shares.vectors, shares.lanes,
                                shares.pixels, shares.copy, shares.unroll, shares.channelVectors,
-                               brings && form.rowLoop ? near : 0);
+                               brings && form.rowLoop ? near : 0, problems.front().overlaps);
 }

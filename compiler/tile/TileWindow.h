@@ -10,9 +10,9 @@ namespace freestone::tile {
 /// Whether windows profit from register blocks of pixels: they overlap, and there are few output channels.
 bool isWindowInRegisters(WindowForm &form);
 
-/// Windows at the sizes of each run.
+/// Windows at the sizes of each run; the last vectors of rows may overlap those before.
 llvm::SmallVector<WindowProblem> getWindowProblems(WindowForm &form, const DeviceDescription &device,
-                                                   const TypicalRuns &runs);
+                                                   const TypicalRuns &runs, bool overlaps);
 /// Windows at sizes that `valueOf` evaluates.
 WindowProblem getWindowProblem(WindowForm &form, const DeviceDescription &device,
                                llvm::function_ref<int64_t(sym::Expr)> valueOf);

@@ -7,9 +7,10 @@ using namespace freestone;
 using namespace freestone::tile;
 using llvm::divideCeil;
 
-/// Cycles of a tile, of a row of the picture that is copied besides its vectors, of a block of registers, and of a
-/// vector of its sums, which go through scratch.
-static constexpr double callOfTile = 100, copiedRow = 8, callOfWindow = 12, storedSum = 7;
+/// Cycles of a tile, of a row of the picture that is copied besides its vectors, of a block of registers, of a vector
+/// of its sums, which go through scratch, and of a mask of one; of a vector of channels that is stored transposed.
+static constexpr double callOfTile = 100, copiedRow = 8, callOfWindow = 12, storedSum = 2, maskedSum = 5,
+                        storedSquare = 7;
 /// The part of the latency of a block's sums that blocks before and behind it do not hide.
 static constexpr double exposedLatency = 0.3;
 
@@ -79,8 +80,11 @@ TilingCost tile::estimateWindow(const WindowProblem &problem, const WindowShares
   cost.compute = outer * channelBlocks * registerRows * ofRow;
   double vectors = double(
       sum(sizes.pixels, blocks.pixelStep, [&](int64_t pixels) { return double(divideCeil(pixels, shares.lanes)); }));
-  cost.overhead =
-      callOfProgram + tiles * callOfTile + outer * double(problem.channels * sizes.rows) * vectors * storedSum;
+  double masked = sum(sizes.pixels, blocks.pixelStep, [&](int64_t pixels) {
+    return pixels % shares.lanes && !(problem.overlaps && pixels > shares.lanes) ? 1.0 : 0.0;
+  });
+  cost.overhead = callOfProgram + tiles * callOfTile +
+                  outer * double(problem.channels * sizes.rows) * (vectors * storedSum + masked * maskedSum);
 
   double ofCopiedRow = double(blocks.run / shares.lanes * sizes.pixelStride * sizes.otherSpan);
   double copiedRows = sum(sizes.rows, blocks.rowStep,
@@ -117,7 +121,7 @@ double tile::estimateChannelVectors(const WindowProblem &problem, const DeviceRa
   double blocks = std::ceil(double(sizes.rows * sizes.pixels) / windows);
   double ofBlock = countVectors(problem.taps) * lanes * (transposedVector + 1) +
                    blocks * (callOfWindow + taps * ofTap) +
-                   countVectors(sizes.rows * sizes.pixels) * lanes * (transposedVector + storedSum);
+                   countVectors(sizes.rows * sizes.pixels) * lanes * (transposedVector + storedSquare);
   if (sharesPicture)
     return double(problem.outer) * (callOfTile + copied + countVectors(problem.channels) * ofBlock);
   return std::ceil(double(problem.outer) / lanes) * (callOfTile + copied + ofBlock);

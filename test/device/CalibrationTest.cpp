@@ -31,6 +31,7 @@ void expectPlausible(const Rates &rates, const DeviceDescription &device) {
   EXPECT_GT(*rates.cycles, 1e7);
   EXPECT_LT(*rates.cycles, 1e11);
   ASSERT_TRUE(rates.exposedReads);
+  EXPECT_EQ(rates.pieceSeconds.has_value(), device.memoryLevels.size() > 2);
   EXPECT_GT(rates.handOffSeconds.value_or(1e-6), 1e-9);
 }
 

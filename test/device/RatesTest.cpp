@@ -26,6 +26,7 @@ TEST(Rates, WhatIsGivenIsAnswered) {
   EXPECT_EQ(device.getMultiplyAdds(16), 5e10) << "narrower floats are computed in 32 bits";
   EXPECT_EQ(device.getCycles(), 3e9);
   EXPECT_EQ(device.getExposedReads(), 0.25);
+  EXPECT_EQ(device.getPieceSeconds(), 10 / device.getCycles());
   EXPECT_EQ(device.getHandOffSeconds(), 3e-7);
 }
 
@@ -89,7 +90,7 @@ TEST(Rates, ThoseOfThisMachineAreOfItAlone) {
 }
 
 TEST(Rates, TextComesBackAsItWas) {
-  Rates rates = {{4e11, 1.23456789012345e11}, 2e10, 1e10, 8e9, 6e10, 5e10, 1e11, 2e11, 3e11, 4e11, 3e9, 0.25, 3e-7};
+  Rates rates = {{4e11, 1.23456789012345e11}, 2e10, 1e10, 8e9, 6e10, 5e10, 1e11, 2e11, 3e11, 4e11, 3e9, 0.25, 4e-9, 3e-7};
   EXPECT_EQ(llvm::cantFail(Rates::fromJson(rates.toJson())), rates);
   EXPECT_EQ(llvm::cantFail(Rates::fromJson("{}")), Rates());
   EXPECT_NE(llvm::toString(Rates::fromJson(R"({"levels": [1, 2]})").takeError()).find("levels[0]"), std::string::npos);

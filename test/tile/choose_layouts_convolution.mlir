@@ -55,7 +55,7 @@ func.func @given(%x: !graph.tensor<[b, 8, h, w], f32>, %s: !graph.tensor<[2, 8, 
 // OFF:         return
 // TILES:       tile.convolution<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, pixels = {{[0-9]+}}, area = {{[0-9]+}},
 // TILES:       tile.convolution<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, pixels = [[AREA:[0-9]+]], area = [[AREA]],
-// TILES-SAME:  least_tiles = {{[0-9]+}}, prefetch_channels = 8, in_place = {{[0-9]+}}>
+// TILES-SAME:  least_tiles = {{[0-9]+}}, prefetch_channels = 8, in_place = {{[0-9]+}}, copy_ahead = 16>
 func.func @single(%x: !graph.tensor<[b, 8, h, w], f32>) -> (!graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[b, 24, h, w], f32>) {
   %wide = graph.weight "wide" : !graph.tensor<[64, 8, 1, 1], f32>
   %narrow = graph.weight "narrow" : !graph.tensor<[24, 8, 1, 1], f32>

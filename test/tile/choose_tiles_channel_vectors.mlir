@@ -9,7 +9,7 @@
 // CHECK-LABEL: tile.program @depthwise
 // CHECK-SAME:    #tile.window<{{.*}}lanes = 16, {{.*}}unroll = 25, channel_vectors = {{[0-9]+}}, bring_beyond = {{[0-9]+}}>
 // AVX2-LABEL:  tile.program @depthwise
-// AVX2-SAME:     #tile.window<{{.*}}lanes = 8, {{.*}}unroll = 25, channel_vectors = {{[0-9]+}}, bring_beyond = {{[0-9]+}}>
+// AVX2-SAME:     #tile.window<{{.*}}lanes = 8, {{.*}}unroll = 25, channel_vectors = {{[0-9]+}}, bring_beyond = {{[0-9]+}}, overlap = true>
 tile.program @depthwise symbols [n, h, w](%x: !graph.tensor<[n, 96, h, w], f32>, %k: !graph.tensor<[96, 5, 5], f32>)
     -> (!graph.tensor<[n, 96, h, w], f32>) {
   %0 = tile.compute [n, 96, h, w, 5, 5] [parallel, parallel, parallel, parallel, reduction, reduction]

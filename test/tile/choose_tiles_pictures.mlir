@@ -9,7 +9,7 @@
 
 // Of pictures of nine pixels and many channels, those of a batch read each panel of weights together.
 // CHECK-LABEL: tile.program @small
-// CHECK-SAME:    #tile.convolution<{{.*}}pictures = 64>
+// CHECK-SAME:    #tile.convolution<{{.*}}pictures = 64, {{.*}}copy_ahead = 16>
 // CHECK-SAME:    tiles = {{.*}}n ceildiv
 // A single one is copied in vectors, several ones pixel by pixel.
 // CODE-LABEL:  func.func @small
@@ -39,7 +39,7 @@ tile.program @small symbols [n](%x: !graph.tensor<[n, 512, 3, 3], f32>,
 
 // Depths without taps are pictures, and their loop one with that of the batch.
 // CHECK-LABEL: tile.program @depths
-// CHECK-SAME:    #tile.convolution<{{.*}}pictures = 64>
+// CHECK-SAME:    #tile.convolution<{{.*}}pictures = 64, {{.*}}copy_ahead = 16>
 tile.program @depths symbols [n, d](%x: !graph.tensor<[n, 256, d, 3, 3], f32>,
                                     %k: !graph.tensor<[256, 3, 3, 512], f32, #tile.panels<axis = 3, width = 32>>)
     -> (!graph.tensor<[n, 512, d, 3, 3], f32>) {

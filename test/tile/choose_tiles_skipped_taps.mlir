@@ -8,7 +8,7 @@
 
 // Taps of a dilated window read zeros beyond the picture alone: rows that miss some sum a list of the others.
 // CHECK-LABEL: tile.program @dilated
-// CHECK-SAME:    #tile.convolution<{{.*}}skip_taps = true>
+// CHECK-SAME:    #tile.convolution<{{.*}}skip_taps = true, copy_ahead = 16>
 // CODE-LABEL:  func.func @dilated
 // CODE:          scf.if
 // CODE:            call @freestone_window_f32_14x32x2

@@ -4,7 +4,7 @@
 
 // OFF-NOT: window
 // OFF:     tile.program @apart
-// CHECK:   module attributes {tile.counters = {channel_vectors = 3 : i64, constructed = 3 : i64, shared_rows = 1 : i64, side_by_side = 1 : i64, tiles_brought = 2 : i64, windows = 3 : i64}}
+// CHECK:   module attributes {tile.counters = {channel_vectors = 3 : i64, constructed = 3 : i64, overlapped_vectors = 3 : i64, shared_rows = 1 : i64, side_by_side = 1 : i64, tiles_brought = 2 : i64, windows = 3 : i64}}
 
 // APART-NOT: shared_rows
 // APART-NOT: unroll

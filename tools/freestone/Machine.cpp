@@ -78,6 +78,9 @@ static void printDevice(const Json &device) {
   if (rates.contains("exposed_reads"))
     fmt::print("        {:.0f} % of the time of reads from L2 beside multiply-adds\n",
                rates["exposed_reads"].get<double>() * 100);
+  if (rates.contains("piece_seconds"))
+    fmt::print("        {:.1f} ns until a piece of a row comes from beyond L2\n",
+               rates["piece_seconds"].get<double>() * 1e9);
   if (rates.contains("hand_off_seconds"))
     fmt::print("        {:.0f} ns from one core's writing to another's seeing it\n",
                rates["hand_off_seconds"].get<double>() * 1e9);

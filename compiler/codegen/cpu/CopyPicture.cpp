@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/CopyPicture.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -139,6 +140,9 @@ void PictureCopier::copyVector(const Row &row, Value vector, llvm::function_ref<
 
 SmallVector<Value> PictureCopier::loadWhole(Value source) {
   SmallVector<Value> elements;
+  if (box.ahead)
+    LLVM::Prefetch::create(builder, location, emission.getPointer(box.memory, emission.add(source, box.ahead)),
+                           /*rw=*/0, /*hint=*/3, /*cache=*/1);
   for (int64_t number = 0; number < box.stride; ++number)
     elements.push_back(vector::LoadOp::create(builder, location, vectorType, box.memory,
                                               emission.add(source, emission.getConstant(number * box.lanes))));

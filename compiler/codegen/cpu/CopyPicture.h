@@ -26,6 +26,8 @@ struct PictureBox {
   mlir::Value firstVector, endVector;
   /// Whether rows beyond the input are left as they are.
   bool skipsBorder = false;
+  /// The row so many elements behind each one is prefetched; null: none.
+  mlir::Value ahead;
   /// Elements of a vector, and its conversion before the store; null: none.
   int64_t lanes;
   llvm::function_ref<mlir::Value(mlir::Value)> convert;

@@ -237,6 +237,13 @@ void ConvolutionEmitter::copyPlanes(const AxisRange &channels) {
   auto widen = [&](Value values) { return convertWidth(builder, location, values, contraction.elementType); };
   if (form.widensPicture())
     box.convert = widen;
+  // Rows of a channel are neighbours; a picture without rows has one for each channel.
+  if (int64_t ahead = tiles.tiling.getCopyAhead()) {
+    Value ofChannel = form.rowDim ? emission.maximum(one, box.counts[*form.rowDim]) : one;
+    Value channelsAhead = emission.ceilDivide(emission.getConstant(ahead), ofChannel);
+    Expr stride = tile::getStrides(compute, form.picture)->strides[contraction.k.front()];
+    box.ahead = emission.multiply(channelsAhead, emission.getSize(stride));
+  }
   if (tapAxes)
     boundCopy(box);
   copyPicture(emission, box, planes);

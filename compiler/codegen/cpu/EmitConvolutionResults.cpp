@@ -75,12 +75,15 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
     outPixels = getPooled(pixels, form.pooling->pixels);
   }
   auto isAtLeast = [&](Value size) { return compare(arith::CmpIPredicate::sge, size, vectorSize); };
+  Value lastPixel = emission.maximum(zero, emission.subtract(outPixels.count, vectorSize));
   emission.forRange(zero, outRows.count, 1, [&](Value row) {
     Value rowSums = getPanelSums(column, row);
     // Pixels of some channels first: hardware prefetchers follow these few rows of memory.
     emission.forRange(zero, count, lanes, [&](Value part) {
       Value channels = emission.minimum(vectorSize, emission.subtract(count, part));
       emission.forRange(zero, outPixels.count, lanes, [&](Value pixel) {
+        if (tiles.tiling.getOverlap())
+          pixel = emission.minimum(pixel, lastPixel);
         Value from = emission.add(getPixelSums(rowSums, pixel), part);
         SmallVector<Value> values = loadSquare(from);
         SquarePlace place{emission.add(column, part), emission.add(outRows.first, row),

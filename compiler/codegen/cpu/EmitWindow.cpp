@@ -161,7 +161,7 @@ void WindowEmitter::emitVectors(tile::VectorsAttr node) {
     walk(node.getBody().getValue());
   };
   forVectors(emission.getConstant(0), pixels.count, node.getLanes(), counts, walkBody,
-             {form.getPixels(), tiles.pixelStep});
+             {form.getPixels(), tiles.pixelStep}, tiles.tiling.getOverlap());
 }
 
 /// The windows, within blocks of their taps, or what follows on their sums.

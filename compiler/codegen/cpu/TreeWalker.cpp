@@ -121,9 +121,13 @@ static std::optional<int64_t> getDistance(Value from, Value to) {
 }
 
 void TreeWalker::forVectors(Value from, Value to, unsigned lanes, ArrayRef<unsigned> counts, VectorBody body,
-                            ArrayRef<sym::Expr> sizes) {
+                            ArrayRef<sym::Expr> sizes, bool overlap) {
   sym::Bounds bounds(sym::Interval::size());
+  overlap &= !areMultiplesOf(sizes, lanes);
+  Value begin = from;
   for (unsigned count : counts) {
+    if (overlap && count == 1)
+      continue;
     unsigned elements = count * lanes;
     if (llvm::any_of(sizes, [&](sym::Expr size) { return bounds.interval(size).hi < elements; }))
       continue;
@@ -142,6 +146,14 @@ void TreeWalker::forVectors(Value from, Value to, unsigned lanes, ArrayRef<unsig
   auto emitLast = [&](Value first) {
     body(first, 1, areMultiplesOf(sizes, lanes) ? Value() : emission.getTailMask(lanes, emission.subtract(to, first)));
   };
+  if (overlap) {
+    Value vector = emission.getConstant(lanes), last = emission.subtract(to, vector);
+    auto emitWhole = [&](Value first) { body(emission.minimum(first, last), 1, {}); };
+    emitIf(
+        isBehind(begin, last), [&] { emitIf(isBehind(to, begin), [&] { emitLast(begin); }); },
+        [&] { forRange(from, to, vector, emitWhole); });
+    return;
+  }
   if (counts.back() > 1)
     forRange(from, to, emission.getConstant(lanes), emitLast);
   else

@@ -86,10 +86,11 @@ protected:
   /// `body` at the first position of whole vectors, `count` in each turn, and at the last one with its mask: vectors of
   /// a range, for as many at a time as each of `counts` says. Where the last of these is above 1, all vectors behind
   /// have a mask: the code of a long body is emitted once less. No code is emitted for what no range of such `sizes`
-  /// has.
+  /// has. Where vectors may `overlap`, the last one of a range that fills it is whole, and begins within the one
+  /// before.
   using VectorBody = llvm::function_ref<void(mlir::Value first, unsigned count, mlir::Value mask)>;
   void forVectors(mlir::Value from, mlir::Value to, unsigned lanes, llvm::ArrayRef<unsigned> counts, VectorBody body,
-                  llvm::ArrayRef<sym::Expr> sizes = {});
+                  llvm::ArrayRef<sym::Expr> sizes = {}, bool overlap = false);
   /// Whether ranges are known to have whole multiples of so many positions: their number is at most each of `sizes`,
   /// and a multiple of what divides all of these, such as an extent and the step of its blocks.
   static bool areMultiplesOf(llvm::ArrayRef<sym::Expr> sizes, int64_t positions);

@@ -61,7 +61,7 @@ LogicalResult DotProductKernelAttr::verify(EmitError emitError, DotProductUnit u
 LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t pixels, int64_t area,
                                             int64_t panels, int64_t channels, int64_t leastTiles,
                                             int64_t prefetchChannels, int64_t inPlace, int64_t transformed, bool,
-                                            int64_t pictures) {
+                                            int64_t pictures, bool, int64_t copyAhead) {
   if (transformed && pictures > 1)
     return emitError() << "pictures that are transformed go one by one, not " << pictures << " together";
   if (area < pixels)
@@ -73,7 +73,8 @@ LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr
                  succeeded(verifySize(emitError, "prefetch_channels", prefetchChannels)) &&
                  succeeded(verifySize(emitError, "in_place", inPlace)) &&
                  succeeded(verifySize(emitError, "transformed", transformed, 0)) &&
-                 succeeded(verifySize(emitError, "pictures", pictures)));
+                 succeeded(verifySize(emitError, "pictures", pictures)) &&
+                 succeeded(verifySize(emitError, "copy_ahead", copyAhead, 0)));
 }
 
 LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane,
@@ -100,7 +101,7 @@ static LogicalResult verifyAccumulators(EmitError emitError, int64_t accumulator
 
 LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, int64_t rows, int64_t vectors,
                                        int64_t lanes, int64_t pixels, int64_t copy, int64_t unroll,
-                                       int64_t channelVectors, int64_t bringBeyond) {
+                                       int64_t channelVectors, int64_t bringBeyond, bool) {
   // All of a block stands in registers, and is written out.
   constexpr int64_t largestBlock = 64;
   for (auto [name, value] : {std::pair("channels", channels), {"rows", rows}, {"vectors", vectors}})

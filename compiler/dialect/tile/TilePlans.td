@@ -66,12 +66,16 @@ def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution
     operands `prefetch_channels` channels ahead. Where filters are transformed (`#tile.winograd`), the transformed picture
     of a tile has at most `transformed` elements, instead of `area` pixels, or as many squares as the micro-kernel rows.
     With `skip_taps`, rows of pixels sum the taps that touch the picture; those that read its border alone add zeros.
+    With `overlap`, the last vector of a row of results that fills one begins within the one before, and has no mask.
+    While a row of the picture is copied, the one `copy_ahead` rows behind is prefetched; with 0 none is.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$pixels, "int64_t":$area, "int64_t":$panels,
                         "int64_t":$channels, "int64_t":$least_tiles, "int64_t":$prefetch_channels, "int64_t":$in_place,
                         DefaultValuedParameter<"int64_t", "0">:$transformed,
                         DefaultValuedParameter<"bool", "false">:$skip_taps,
-                        DefaultValuedParameter<"int64_t", "1">:$pictures);
+                        DefaultValuedParameter<"int64_t", "1">:$pictures,
+                        DefaultValuedParameter<"bool", "false">:$overlap,
+                        DefaultValuedParameter<"int64_t", "0">:$copy_ahead);
 }
 
 def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weight_gradient"> {
@@ -108,6 +112,9 @@ def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
 
     Where the picture and the result together have more than `bring_beyond` elements, what the next tile reads and
     writes is prefetched while one is computed; with 0 it never is.
+
+    With `overlap`, the last vector of a row that fills one begins within the one before: pixels are computed again, and
+    have no mask.
     ```mlir
     #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 512, copy = 4096, unroll = 9>
     ```
@@ -115,7 +122,8 @@ def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
   let parameters = (ins "int64_t":$channels, "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes, "int64_t":$pixels,
                         "int64_t":$copy, DefaultValuedParameter<"int64_t", "1">:$unroll,
                         DefaultValuedParameter<"int64_t", "0">:$channel_vectors,
-                        DefaultValuedParameter<"int64_t", "0">:$bring_beyond);
+                        DefaultValuedParameter<"int64_t", "0">:$bring_beyond,
+                        DefaultValuedParameter<"bool", "false">:$overlap);
 }
 
 def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
