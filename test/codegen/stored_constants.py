@@ -1,7 +1,7 @@
 """Elementary functions whose constants loops read from memory, beside the same in registers: stored_constants.py FOLDER.
 
 A map of one function, with more constants than AVX2 has registers, or with fewer; rows whose passes have some each; what
-follows on a product. The bits are the same, whatever the switch, and machines with twice the registers store none.
+follows on a product, or on windows, whose sums need the registers. The bits are the same, whatever the switch, and machines with twice the registers store none.
 """
 
 import pathlib
@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import freestone_runtime
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 # Whether AVX2 has too few registers for it.
 CASES = {
@@ -23,7 +23,12 @@ CASES = {
     "Relu": ([helper.make_node("Relu", ["x"], ["y"])], False),
     "Softmax": ([helper.make_node("Softmax", ["x"], ["y"])], True),
     "product": ([helper.make_node("MatMul", ["x", "z"], ["c"]), helper.make_node("Gelu", ["c"], ["y"])], True),
+    "windows": ([helper.make_node("Unsqueeze", ["x", "axes"], ["u"]),
+                 helper.make_node("Conv", ["u", "w"], ["c"], pads=[1, 1, 1, 1]),
+                 helper.make_node("Sigmoid", ["c"], ["s"]), helper.make_node("Mul", ["c", "s"], ["y"])], True),
 }
+TENSORS = {"windows": [numpy_helper.from_array(np.array([0, 1]), "axes"),
+                       numpy_helper.from_array(np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3) / 9, "w")]}
 
 
 def run(path, target, feeds, *options):
@@ -43,7 +48,7 @@ def main():
     for name, (nodes, has_many) in CASES.items():
         inputs = {"x": ["m", "k"]} | ({"z": ["k", "n"]} if name == "product" else {})
         graph = helper.make_graph(nodes, name, [info(each, TensorProto.FLOAT, shape) for each, shape in inputs.items()],
-                                  [info("y", TensorProto.FLOAT, None)])
+                                  [info("y", TensorProto.FLOAT, None)], TENSORS.get(name))
         path = folder / f"{name}.onnx"
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10), path)
         feeds = [{each: 3 * random.standard_normal((rows, columns) if each == "x" else (columns, 30), dtype=np.float32)

@@ -14,6 +14,9 @@ using namespace freestone;
 /// of those of other loops.
 static constexpr size_t mostKept = 4;
 
+/// Registers that the values of a chain of operations need beside its constants: a block of sums needs more.
+static constexpr size_t ofValues = 4;
+
 namespace {
 
 using Operands = llvm::SmallVector<llvm::Use *>;
@@ -95,7 +98,7 @@ int64_t ConstantStore::store(llvm::Function &function) {
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
   UsesOfConstants uses = findUses(function, loops);
-  if (uses.size() <= mostKept || (uses.size() < vectorRegisters && countLoops(uses, loops) < 2))
+  if (uses.size() <= mostKept || (uses.size() + ofValues <= vectorRegisters && countLoops(uses, loops) < 2))
     return 0;
   auto constants = uses.takeVector();
   llvm::stable_sort(constants, [](auto &lhs, auto &rhs) { return lhs.second.size() > rhs.second.size(); });
