@@ -14,21 +14,23 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-# Whether AVX2 has too few registers for it.
+# The least number of constants for which AVX2 has too few registers.
 CASES = {
-    "Erf": ([helper.make_node("Erf", ["x"], ["y"])], True),
-    "Gelu": ([helper.make_node("Gelu", ["x"], ["y"])], True),
-    "Exp": ([helper.make_node("Exp", ["x"], ["y"])], True),
-    "HardSwish": ([helper.make_node("HardSwish", ["x"], ["y"])], False),
-    "Relu": ([helper.make_node("Relu", ["x"], ["y"])], False),
-    "Softmax": ([helper.make_node("Softmax", ["x"], ["y"])], True),
-    "product": ([helper.make_node("MatMul", ["x", "z"], ["c"]), helper.make_node("Gelu", ["c"], ["y"])], True),
-    "windows": ([helper.make_node("Unsqueeze", ["x", "axes"], ["u"]),
-                 helper.make_node("Conv", ["u", "w"], ["c"], pads=[1, 1, 1, 1]),
-                 helper.make_node("Sigmoid", ["c"], ["s"]), helper.make_node("Mul", ["c", "s"], ["y"])], True),
+    "Erf": ([helper.make_node("Erf", ["x"], ["y"])], 1),
+    "Gelu": ([helper.make_node("Gelu", ["x"], ["y"])], 1),
+    "Exp": ([helper.make_node("Exp", ["x"], ["y"])], 1),
+    "HardSwish": ([helper.make_node("HardSwish", ["x"], ["y"])], 0),
+    "Relu": ([helper.make_node("Relu", ["x"], ["y"])], 0),
+    "Softmax": ([helper.make_node("Softmax", ["x"], ["y"])], 1),
+    "product": ([helper.make_node("MatMul", ["x", "z"], ["c"]), helper.make_node("Gelu", ["c"], ["y"])], 1),
+    "windows": ([helper.make_node("Unsqueeze", ["x", "axes"], ["u"]), helper.make_node("Conv", ["u", "v"], ["p"]),
+                 helper.make_node("Sigmoid", ["p"], ["q"]), helper.make_node("Mul", ["p", "q"], ["r"]),
+                 helper.make_node("Conv", ["r", "w"], ["c"], group=96, pads=[1, 1, 1, 1]),
+                 helper.make_node("Sigmoid", ["c"], ["s"]), helper.make_node("Mul", ["c", "s"], ["y"])], 22),
 }
 TENSORS = {"windows": [numpy_helper.from_array(np.array([0, 1]), "axes"),
-                       numpy_helper.from_array(np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3) / 9, "w")]}
+                       numpy_helper.from_array(np.linspace(-1, 1, 96, dtype=np.float32).reshape(96, 1, 1, 1), "v"),
+                       numpy_helper.from_array(np.linspace(-1, 1, 864, dtype=np.float32).reshape(96, 1, 3, 3), "w")]}
 
 
 def run(path, target, feeds, *options):
@@ -45,7 +47,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     info = helper.make_tensor_value_info
     random = np.random.default_rng(1)
-    for name, (nodes, has_many) in CASES.items():
+    for name, (nodes, least) in CASES.items():
         inputs = {"x": ["m", "k"]} | ({"z": ["k", "n"]} if name == "product" else {})
         graph = helper.make_graph(nodes, name, [info(each, TensorProto.FLOAT, shape) for each, shape in inputs.items()],
                                   [info("y", TensorProto.FLOAT, None)], TENSORS.get(name))
@@ -55,10 +57,11 @@ def main():
                   for each in inputs} for rows, columns in ((3, 7), (5, 64), (2, 1000))]
         stored, found = run(path, "x86-64-v3", feeds)
         none, expected = run(path, "x86-64-v3", feeds, "--disable", "store-constants")
-        assert none == 0 and (stored > 0) == has_many, (name, stored, none)
+        assert none == 0 and stored >= least and (stored > 0) == (least > 0), (name, stored, none)
         for one, other in zip(found, expected):
             np.testing.assert_array_equal(one, other, name)
-        wide = freestone_runtime.compile_model(path, folder / "wide.stone", "--target", "x86-64-v4")["stored_constants"]
+        # This machine may lack the instructions that pack weights for it.
+        wide = freestone_runtime.compile_model(path, folder / "wide.stone", "--target", "x86-64-v4", "--strip-weights")["stored_constants"]
         assert wide == 0, (name, wide)
         print(f"{name}: {stored} constants in memory, the same bits")
 
