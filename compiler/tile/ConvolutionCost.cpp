@@ -129,7 +129,7 @@ private:
     double copied = vectors * double(problem.lanes) * bytes;
     double ofTile = stepPlanes * double((rows.step - 1) * copiedStride + problem.rowSpan) * countVectors(pixels.step) *
                     double(problem.lanes) * bytes;
-    addCopied(copied, times, ofTile);
+    addCopied(copied, times * double(pixels.count), ofTile);
     return ofTile;
   }
 
@@ -145,16 +145,16 @@ private:
     cost.packing += times * (ofRow * copiedElement + double(pixels.count * together) * runs * copiedRun);
     double ofTile =
         stepPlanes * double((rows.step - 1) * copiedStride + problem.rowSpan) * countElements(pixels.step) * bytes;
-    addCopied(times * ofRow * bytes, times * double(together), ofTile);
+    addCopied(times * ofRow * bytes, times * double(pixels.count * together), ofTile);
     return ofTile;
   }
 
-  /// Bytes that are copied in so many rows. Blocks of output channels come one after the other: each finds the picture
-  /// where all of it is, beside the copy of a tile.
-  void addCopied(double copied, double copiedRows, double ofTile) {
+  /// Bytes that are copied in so many pieces of rows. Blocks of output channels come one after the other: each finds
+  /// the picture where all of it is, beside the copy of a tile.
+  void addCopied(double copied, double pieces, double ofTile) {
     double picture = getPicture() * double(together) + ofTile, l1 = double(rates.l1Bytes), l2 = double(rates.l2Bytes);
     packed.fetch(copied, picture);
-    cost.packing += copiedRows * rates.beginOfPiece * getMissingPart(picture, l2 / 2, l2);
+    cost.packing += pieces * rates.beginOfPiece * getMissingPart(picture, l2 / 2, l2);
     double beyondL1 = copied * getMissingPart(ofTile, l1 / 2, l1);
     packed.fetch(beyondL1, ofTile);
     packed.write(beyondL1, ofTile);

@@ -13,7 +13,7 @@ DeviceDescription named(llvm::StringRef target) { return llvm::cantFail(DeviceDe
 
 TEST(Rates, WhatIsGivenIsAnswered) {
   DeviceDescription device;
-  device.rates = {{4e11, 2e11, 5e10}, 2e10, 1e10, 8e9, 6e10, 5e10, {}, {}, {}, {}, 3e9, 0.25, 3e-7};
+  device.rates = {{4e11, 2e11, 5e10}, 2e10, 1e10, 8e9, 6e10, 5e10, {}, {}, {}, {}, 3e9, 0.25, 4e-9, 3e-7};
   EXPECT_EQ(device.getBandwidth(0), 4e11);
   EXPECT_EQ(device.getBandwidth(2), 5e10);
   EXPECT_EQ(device.getBandwidth(3), 2e10) << "what is in no level is in main memory";
@@ -26,7 +26,7 @@ TEST(Rates, WhatIsGivenIsAnswered) {
   EXPECT_EQ(device.getMultiplyAdds(16), 5e10) << "narrower floats are computed in 32 bits";
   EXPECT_EQ(device.getCycles(), 3e9);
   EXPECT_EQ(device.getExposedReads(), 0.25);
-  EXPECT_EQ(device.getPieceSeconds(), 10 / device.getCycles());
+  EXPECT_EQ(device.getPieceSeconds(), 4e-9);
   EXPECT_EQ(device.getHandOffSeconds(), 3e-7);
 }
 
@@ -50,6 +50,7 @@ TEST(Rates, EstimatesFollowTheDevice) {
   EXPECT_EQ(wide.getMultiplyAdds(32), 2 * narrow.getMultiplyAdds(32));
   EXPECT_EQ(wide.getBandwidth(0), 2 * narrow.getBandwidth(0));
   EXPECT_EQ(wide.getMemoryBandwidth(), narrow.getMemoryBandwidth());
+  EXPECT_EQ(narrow.getPieceSeconds(), 10 / narrow.getCycles());
   EXPECT_EQ(narrow.getPairMultiplyAdds(), 0);
   EXPECT_GT(wide.getPairMultiplyAdds(), wide.getMultiplyAdds(32));
   EXPECT_GT(wide.getQuadMultiplyAdds(), wide.getPairMultiplyAdds());

@@ -42,6 +42,7 @@ SWITCHES = {
     "narrow-waits": "narrowed",
     "claimed": "claimed",
     "reuse-memory": "reused",
+    "copy-ahead": "copied_ahead",
     "reduce-short-loops": "unreduced_loops",
 }
 # test/training/switches.py tests those of training steps, scans.py that of values that loops keep.
