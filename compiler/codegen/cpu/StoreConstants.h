@@ -10,11 +10,11 @@ class Module;
 namespace freestone::codegen {
 
 /// Lets loops read vectors of equal constants from memory, as operands of the instructions that use them, where a
-/// function has more than leave registers to values, or several loops have some. LLVM keeps them in registers over all of a function's
-/// loops, so that it moves and stores what these need, or broadcasts them in each turn, an instruction for each. The few
-/// that are used most stay as they are, and so do those of shifts, which are part of the instruction. For processors
-/// whose vectors have `vectorBytes`, and which have few registers for them. Returns the number of constants that are
-/// read so.
+/// function has so many that too few registers are left to values, or several loops have some. LLVM keeps them in
+/// registers over all of a function's loops, so that it moves and stores what these need, spills sums beside them, or
+/// broadcasts them in each turn, an instruction for each. The few that are used most stay as they are, and so do those
+/// of shifts, which are part of the instruction. For processors whose vectors have `vectorBytes`, and which have few
+/// registers for them. Returns the number of constants that are read so.
 int64_t storeConstants(llvm::Module &module, unsigned vectorBytes, unsigned vectorRegisters);
 
 } // namespace freestone::codegen
