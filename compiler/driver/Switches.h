@@ -50,6 +50,7 @@ struct Switches {
   bool shareRows = true;
   bool channelVectors = true;
   bool overlapVectors = true;
+  bool windowsInPlace = true;
   bool copyAhead = true;
   bool integerProducts = true;
   bool scanProducts = true;
@@ -107,7 +108,7 @@ struct Switches {
       switches.packStrips = switches.packInRuns = switches.packInLoops = switches.transformFilters = switches.widenPictures = switches.picturesInPlace = switches.layOutState = switches.coalesceLoops =
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.skipMasked = switches.picturesTogether = switches.windows = switches.shareRows =
-          switches.channelVectors = switches.overlapVectors = switches.copyAhead = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
+          switches.channelVectors = switches.overlapVectors = switches.windowsInPlace = switches.copyAhead = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
           switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.bringTiles = switches.narrowPanels = switches.directResults = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
           switches.prefetchRows = switches.variants =
@@ -204,6 +205,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "windows of pictures too narrow for vectors of pixels have vectors along the channels"},
     {"overlap-vectors", &Switches::overlapVectors, "overlapped_vectors",
      "the last pixels of rows of convolutions and windows are computed in whole vectors, which begin within those before"},
+    {"windows-in-place", &Switches::windowsInPlace, "windows_in_place",
+     "windows of a chain read the rows of the stage before where they lie, rather than copy them"},
     {"copy-ahead", &Switches::copyAhead, "copied_ahead",
      "convolutions prefetch rows of pictures before they copy them"},
     {"share-rows", &Switches::shareRows, "shared_rows",

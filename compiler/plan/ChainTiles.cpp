@@ -12,6 +12,9 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
+/// Elements behind an intermediate that a last vector of windows over its rows reads, and masks.
+static constexpr int64_t readBeyond = 64;
+
 ChainTiles ChainTiles::get(const ChainForm &form, ArrayRef<EdgeAttr> edges, int64_t rowUnit, int64_t leastTiles) {
   const ChainStage &last = form.stages.back();
   Expr rows = last.getRows(), images = last.getNumImages();
@@ -33,7 +36,7 @@ ChainTiles ChainTiles::get(const ChainForm &form, ArrayRef<EdgeAttr> edges, int6
   for (auto [number, stage] : llvm::enumerate(form.stages)) {
     tiles.most.push_back(tiles.rowStep * scales[number] + borders[number]);
     if (number + 1 < form.stages.size())
-      tiles.between.push_back(tiles.most.back() * stage.getRowElements());
+      tiles.between.push_back(tiles.most.back() * stage.getRowElements() + readBeyond);
   }
   return tiles;
 }

@@ -28,5 +28,6 @@ mlir::Type DotProductLayout::getDirectType(ContractionForm &form, DotProductKern
 }
 
 MicroKernelAttr DotProductLayout::getBlock(mlir::MLIRContext *context, int64_t lastVectors) {
-  return MicroKernelAttr::get(context, unit, /*vectors=*/2, unit / 2, /*unroll=*/2, lastVectors);
+  return MicroKernelAttr::get(context, unit, /*vectors=*/2, unit / 2, /*unroll=*/2, lastVectors,
+                              /*in_order=*/false);
 }

@@ -65,7 +65,10 @@ ArrayAttr tile::getTree(const WindowForm &form, const WindowTiles &tiles, size_t
                                       {taps, nodes.evaluate(getLater(computes), Axis::pixels, Axis::rows)});
   BlocksAttr rows = nodes.divide(Axis::rows, nodes.constant(tiles.tiling.getRows()), {vectors});
   BlocksAttr channels = nodes.divide(Axis::channels, nodes.constant(tiles.tiling.getChannels()), {rows});
-  BlocksAttr pixels = nodes.deal(Axis::pixels, tiles.pixelStep, {nodes.pack(/*compute=*/0, form.picture), channels});
+  SmallVector<Attribute> tile = {channels};
+  if (!tiles.tiling.getInPlace())
+    tile.insert(tile.begin(), nodes.pack(/*compute=*/0, form.picture));
+  BlocksAttr pixels = nodes.deal(Axis::pixels, tiles.pixelStep, tile);
   return getRoot(nodes, !form.outer.empty(), nodes.deal(Axis::rows, tiles.rowStep, {pixels}));
 }
 

@@ -97,6 +97,8 @@ static FailureOr<PlanAttr> planWindow(ProgramOp program, WindowTilingAttr tiling
     return program.emitOpError(
                "computes one tap at a time, or all of a number that is known with rows that share them, not ")
            << tiling.getUnroll();
+  if (tiling.getInPlace() && (tiling.getUnroll() == 1 || !form->isReadableInPlace()))
+    return program.emitOpError("reads windows in place, but not all of their taps in rows that a stage before holds");
   std::optional<ChannelVectors> vectors = tiling.getChannelVectors() ? ChannelVectors::get(*form) : std::nullopt;
   if (tiling.getChannelVectors() && !vectors)
     return program.emitOpError("has vectors along channels, but neighbours of these are no windows of their own");

@@ -1,5 +1,6 @@
 #include "compiler/plan/WindowForm.h"
 
+#include "compiler/plan/ChainForm.h"
 #include "compiler/plan/ContractionForm.h"
 #include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
@@ -101,6 +102,19 @@ std::optional<WindowForm> WindowForm::get(ProgramOp program) {
   if (computes.empty() || !areEpilogues(computes.front(), ArrayRef(computes).drop_front()))
     return std::nullopt;
   return get(computes.front());
+}
+
+bool WindowForm::isReadableInPlace() {
+  graph::TensorType type = compute.getInputType(picture);
+  unsigned pixelDim = type.getRank() - 1;
+  if (!rowDim || type.getDim(*rowDim) != StageSymbols::get(compute.getContext(), /*numImages=*/0).held)
+    return false;
+  auto fill = dyn_cast_or_null<FloatAttr>(compute.getFill(picture));
+  bool hasZeros = !compute.getFill(picture) || (fill && fill.getValue().isPosZero());
+  bool isStored = elementType == type.getElementType() && isa<FloatType>(elementType);
+  bool hasConstantTaps = getNumTaps().isConstant() && pixelStride == 1;
+  return hasZeros && isStored && hasConstantTaps &&
+         llvm::all_of(llvm::seq(pixelDim), [&](unsigned dim) { return dim == *rowDim || getSpan(dim).isConstant(1); });
 }
 
 bool WindowForm::readsAgain() {

@@ -29,6 +29,9 @@ struct WindowForm {
   /// The program's first compute, if all others are epilogues of its elements.
   static std::optional<WindowForm> get(ProgramOp program);
 
+  /// Whether the picture can be read where it lies: it is what a stage before holds in scratch, as it is stored, of
+  /// which windows see rows and pixels with known steps alone, and zeros beyond it.
+  bool isReadableInPlace();
   /// Whether neighbouring windows overlap.
   bool readsAgain();
   /// The operation that widens the picture's elements; null if there is none.

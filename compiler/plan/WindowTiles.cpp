@@ -57,7 +57,7 @@ WindowTiles WindowTiles::get(WindowForm &form, WindowTilingAttr tiling) {
     tiles.tiles = tiles.tiles * form.getExtent(loop);
 
   // Padding: the last vector of a row reads past its end.
-  tiles.copy = stride + lanes;
+  tiles.copy = (tiling.getInPlace() ? tiles.run : stride) + lanes;
   tiles.offsets = form.getNumTaps() * form.compute.getInputs().size();
   tiles.sums = constant(tiling.getChannels() * tiling.getRows() * tiling.getVectors() * lanes);
   return tiles;
@@ -76,6 +76,7 @@ Expr WindowTiles::getMostScratch(WindowForm &form) const {
   // Rows of the picture fit the tiling's copy, or are those of one block of registers; the last block may be padded.
   Expr rows = form.getSpan(*form.rowDim) + 2 * tiling.getRows() * form.rowStride;
   WindowTiles most = *this;
-  most.copy = ofRow * rows + tiling.getCopy() + tiling.getLanes();
+  if (!tiling.getInPlace())
+    most.copy = ofRow * rows + tiling.getCopy() + tiling.getLanes();
   return most.getScratch(form);
 }

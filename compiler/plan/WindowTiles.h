@@ -49,9 +49,9 @@ WindowBlocks<Size> getWindowBlocks(Tiling tiling, const WindowSizes<Size> &sizes
 
 /// The geometry derived from a window tiling. A tile is a rectangle of pixels for all output channels; tiles are outer
 /// loops times blocks of rows times blocks of pixels, row-major.
-/// A tile's input is copied first, with its border. A row of the copy is deinterleaved into as many runs as the pixels'
-/// stride: run r has the row's elements r, r + stride, r + 2 * stride, … So one tap reads contiguous elements for
-/// neighbouring pixels.
+/// A tile's input is copied first, with its border, unless it is read in place. A row of the copy is deinterleaved into
+/// as many runs as the pixels' stride: run r has the row's elements r, r + stride, r + 2 * stride, … So one tap reads
+/// contiguous elements for neighbouring pixels.
 struct WindowTiles {
   WindowTilingAttr tiling;
   sym::Expr rowBlocks, rowStep;
@@ -65,7 +65,7 @@ struct WindowTiles {
   sym::Expr run;
   /// Elements of the copy in each of the rows of the picture.
   sym::Expr ofRow;
-  /// Elements of scratch: the copy, a table of offsets (i64) for each operand, the sums of a block.
+  /// Elements of scratch: the copy, or a row of zeros; a table of offsets (i64) for each operand; the sums of a block.
   sym::Expr copy, offsets, sums;
 
   static WindowTiles get(WindowForm &form, WindowTilingAttr tiling);

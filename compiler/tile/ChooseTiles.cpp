@@ -242,13 +242,17 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
         count("constructed");
       tile::TypicalRuns runs = runsOfStage ? *runsOfStage : tile::TypicalRuns(program);
       tile::WindowTilingAttr tiling =
-          tile::tileWindow(*window, tile::getWindowProblems(*window, device, runs, mayOverlap(program, device)), device,
-                           shareRows, construct, channelVectors,
+          tile::tileWindow(*window,
+                           tile::getWindowProblems(*window, device, runs, mayOverlap(program, device),
+                                                   windowsInPlace && isChained && window->isReadableInPlace()),
+                           device, shareRows, construct, channelVectors,
                            /*brings=*/bringTiles && !runsOfStage);
       if (tiling.getUnroll() > 1)
         count("shared_rows");
       if (tiling.getOverlap())
         count("overlapped_vectors");
+      if (tiling.getInPlace())
+        count("windows_in_place");
       if (tiling.getChannelVectors())
         count("channel_vectors");
       if (tiling.getBringBeyond() > 0)

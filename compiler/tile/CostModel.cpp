@@ -213,8 +213,10 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
     transfers.fetch(lhs, lhs);
   } else {
     cost.packing = packedRows / lanes * transposedVector;
+    // Pieces of rows, or of steps of k, each of which comes from beyond L2.
+    double pieces = problem.areRowsContiguous ? depth : double(rowStep) * double(depthBlocks);
     if (lhs > half)
-      cost.packing += timesRows * double(rowStep) * double(depthBlocks) * rates.beginOfPiece;
+      cost.packing += timesRows * pieces * rates.beginOfPiece;
     packed.fetch(packedRows * double(problem.lhsBytes), lhs);
     // What is packed leaves L1 before it is read.
     packed.fetched.l2 += getMissingPart(2 * ofBlock + ofPanel, l1 / 2, l1) * packedRows * double(bytes);

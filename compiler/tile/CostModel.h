@@ -44,6 +44,8 @@ struct ContractionProblem {
   int64_t bytes = 4, lhsBytes = 4, rhsBytes = 4, resultBytes = 4;
   /// B is stored in panels, which are read in place. Otherwise: whether columns are contiguous in memory.
   bool isPacked = false, areColumnsContiguous = true;
+  /// Whether neighbouring rows of A, rather than steps of k, are contiguous in memory.
+  bool areRowsContiguous = false;
   /// The most rows that read columns in place, and the most columns that read rows in place.
   int64_t streamedRows = 0, streamedColumns = 0;
   /// Steps of k that each of these rows needs, where they are inner products.

@@ -150,7 +150,8 @@ static void explainWindow(ProgramOp program, WindowForm &form, const DeviceDescr
                           llvm::raw_ostream &stream) {
   auto tiling = program.getTiling<WindowTilingAttr>();
   DeviceRates rates = DeviceRates::get(device);
-  SmallVector<WindowProblem> problems = getWindowProblems(form, device, TypicalRuns(program), tiling.getOverlap());
+  SmallVector<WindowProblem> problems =
+      getWindowProblems(form, device, TypicalRuns(program), tiling.getOverlap(), tiling.getInPlace());
   SmallVector<WindowShares> candidates = constructWindow(problems, device, tiling.getUnroll() > 1);
   stream << "  " << candidates.size() << " candidates\n";
   WindowShares chosen = WindowShares::get(tiling);

@@ -64,7 +64,7 @@ void tile::widenPanels(ModuleOp module) {
   AttrTypeReplacer replacer;
   replacer.addReplacement([](MicroKernelAttr kernel) {
     return MicroKernelAttr::get(kernel.getContext(), kernel.getRows(), kernel.getVectors(), kernel.getLanes(),
-                                kernel.getUnroll(), /*last_vectors=*/0);
+                                kernel.getUnroll(), /*last_vectors=*/0, kernel.getInOrder());
   });
   replacer.addReplacement([](DotProductKernelAttr kernel) {
     return DotProductKernelAttr::get(kernel.getContext(), kernel.getUnit(), kernel.getGroups(), kernel.getParts(),

@@ -456,6 +456,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Compute windows of narrow pictures with vectors along the channels">,
                  Option<"overlapVectors", "overlap-vectors", "bool", "true",
                         "Let the last vector of a row of pixels begin within the one before where masks are slow">,
+                 Option<"windowsInPlace", "windows-in-place", "bool", "true",
+                        "Let windows of a chain read the rows of the stage before in place, without copying them">,
                  Option<"copyAhead", "copy-ahead", "bool", "true",
                         "Prefetch rows of pictures before convolutions copy them">,
                  Option<"dotProducts", "dot-products", "bool", "true",

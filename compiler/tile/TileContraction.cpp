@@ -30,7 +30,7 @@ MicroKernelAttr tile::getMicroKernel(const DeviceDescription &device, Type eleme
   int64_t lanes = device.getLanes(bits), vectors = device.getPanelWidth(bits) / lanes;
   // Further unrolling would spill registers.
   return MicroKernelAttr::get(elementType.getContext(), device.getPanelRows(), vectors, lanes, /*unroll=*/2,
-                              /*last_vectors=*/0);
+                              /*last_vectors=*/0, /*in_order=*/false);
 }
 
 MicroKernelAttr tile::withLastVectors(MicroKernelAttr kernel, ArrayRef<int64_t> columns) {
@@ -39,7 +39,7 @@ MicroKernelAttr tile::withLastVectors(MicroKernelAttr kernel, ArrayRef<int64_t> 
     if (int64_t last = ofRun % kernel.getWidth())
       vectors = std::min<int64_t>(vectors, llvm::divideCeil(last, kernel.getLanes()));
   return MicroKernelAttr::get(kernel.getContext(), kernel.getRows(), kernel.getVectors(), kernel.getLanes(),
-                              kernel.getUnroll(), vectors < kernel.getVectors() ? vectors : 0);
+                              kernel.getUnroll(), vectors < kernel.getVectors() ? vectors : 0, kernel.getInOrder());
 }
 
 /// Whether elements of neighbouring steps of k are neighbours in memory.
@@ -47,6 +47,13 @@ static bool isContiguousAlongDepth(ContractionForm &form, Value factor) {
   std::optional<unsigned> input = form.getInput(factor);
   std::optional<LinearIndex> linear = input ? getStrides(form.compute, *input) : std::nullopt;
   return linear && linear->strides[form.k.back()].isConstant(1);
+}
+
+/// Whether elements of neighbouring rows are neighbours in memory, as of a matrix that is stored transposed.
+static bool areRowsContiguous(ContractionForm &form) {
+  std::optional<unsigned> input = form.getInput(form.lhs);
+  std::optional<LinearIndex> linear = input && !form.m.empty() ? getStrides(form.compute, *input) : std::nullopt;
+  return linear && linear->strides[form.m.back()].isConstant(1) && !isContiguousAlongDepth(form, form.lhs);
 }
 
 static bool areColumnsContiguous(ContractionForm &form) {
@@ -111,6 +118,7 @@ static ContractionProblem getStoredProblem(ContractionForm &form, MicroKernelAtt
   problem.resultBytes = getStorageType(form.compute.getResultType(0).getElementType()).getIntOrFloatBitWidth() / 8;
   problem.isPacked = form.getPackedInput(kernel.getWidth()).has_value();
   problem.areColumnsContiguous = areColumnsContiguous(form);
+  problem.areRowsContiguous = areRowsContiguous(form);
   problem.isDirect = form.compute.getResult(0).use_empty() ||
                      llvm::all_of(form.compute->getUsers(), [](Operation *user) { return isa<ReturnOp>(user); });
   problem.kernelRows = kernel.getRows();

@@ -49,6 +49,10 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const Typical
                                             bool skipTaps, bool together, bool narrowPanels, bool overlaps,
                                             bool copiesAhead) {
   MicroKernelAttr kernel = getMicroKernel(device, form.contraction.elementType);
+  // A stage's first tile has rows that others keep, and so other blocks, wherever a worker begins.
+  if (isStage)
+    kernel = MicroKernelAttr::get(kernel.getContext(), kernel.getRows(), kernel.getVectors(), kernel.getLanes(),
+                                  kernel.getUnroll(), kernel.getLastVectors(), /*in_order=*/true);
   // What is transformed back is whole panels.
   if (narrowPanels && !form.getTransformed())
     kernel = withLastVectors(kernel, runs.evaluate(form.contraction.getExtent(form.contraction.m)));

@@ -47,12 +47,13 @@ WindowProblem tile::getWindowProblem(WindowForm &form, const DeviceDescription &
 }
 
 SmallVector<WindowProblem> tile::getWindowProblems(WindowForm &form, const DeviceDescription &device,
-                                                   const TypicalRuns &runs, bool overlaps) {
+                                                   const TypicalRuns &runs, bool overlaps, bool inPlace) {
   SmallVector<WindowProblem> problems;
   size_t count = runs.evaluate(getOuter(form)).size();
   for (size_t number = 0; number < count; ++number) {
     problems.push_back(getWindowProblem(form, device, [&](sym::Expr size) { return runs.evaluate(size)[number]; }));
     problems.back().overlaps = overlaps;
+    problems.back().inPlace = inPlace;
   }
   return problems;
 }
@@ -156,5 +157,6 @@ WindowTilingAttr tile::tileWindow(WindowForm &form, ArrayRef<WindowProblem> prob
   int64_t near = DeviceRates::get(device).getNearBytes() * 8 / stored.getIntOrFloatBitWidth();
   return WindowTilingAttr::get(form.compute.getContext(), shares.channels, shares.rows, shares.vectors, shares.lanes,
                                shares.pixels, shares.copy, shares.unroll, shares.channelVectors,
-                               brings && form.rowLoop ? near : 0, problems.front().overlaps);
+                               brings && form.rowLoop ? near : 0, problems.front().overlaps,
+                               problems.front().inPlace && shares.unroll > 1);
 }

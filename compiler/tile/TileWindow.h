@@ -10,9 +10,10 @@ namespace freestone::tile {
 /// Whether windows profit from register blocks of pixels: they overlap, and there are few output channels.
 bool isWindowInRegisters(WindowForm &form);
 
-/// Windows at the sizes of each run; the last vectors of rows may overlap those before.
+/// Windows at the sizes of each run; the last vectors of rows may overlap those before, and the picture may be read in
+/// place.
 llvm::SmallVector<WindowProblem> getWindowProblems(WindowForm &form, const DeviceDescription &device,
-                                                   const TypicalRuns &runs, bool overlaps);
+                                                   const TypicalRuns &runs, bool overlaps, bool inPlace);
 /// Windows at sizes that `valueOf` evaluates.
 WindowProblem getWindowProblem(WindowForm &form, const DeviceDescription &device,
                                llvm::function_ref<int64_t(sym::Expr)> valueOf);

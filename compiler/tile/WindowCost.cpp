@@ -8,9 +8,10 @@ using namespace freestone::tile;
 using llvm::divideCeil;
 
 /// Cycles of a tile, of a row of the picture that is copied besides its vectors, of a block of registers, of a vector
-/// of its sums, which go through scratch, and of a mask of one; of a vector of channels that is stored transposed.
+/// of its sums, which go through scratch, and of a mask of one; of a vector of channels that is stored transposed; of a
+/// row that is found in place, under a block of registers.
 static constexpr double callOfTile = 100, copiedRow = 8, callOfWindow = 12, storedSum = 2, maskedSum = 5,
-                        storedSquare = 7;
+                        storedSquare = 7, foundRow = 3;
 /// The part of the latency of a block's sums that blocks before and behind it do not hide.
 static constexpr double exposedLatency = 0.3;
 
@@ -90,18 +91,27 @@ TilingCost tile::estimateWindow(const WindowProblem &problem, const WindowShares
   double copiedRows = sum(sizes.rows, blocks.rowStep,
                           [&](int64_t rows) { return double((rows - 1) * sizes.rowStride + sizes.rowSpan); });
   double times = outer * copiedRows * double(blocks.pixelBlocks);
+  double results = outer * double(problem.channels * sizes.rows) * double(sizes.pixels) * bytes;
+  double picture = outer * double(sizes.rows * sizes.rowStride) * double(sizes.pixels * sizes.pixelStride) * bytes;
+  Transfers transfers{rates}, packed{rates};
+  transfers.fetch(results, results);
+  transfers.write(results, results);
+  if (problem.inPlace && shares.unroll > 1) {
+    double rowsOfBlock = double((shares.rows - 1) * sizes.rowStride + sizes.rowSpan);
+    cost.overhead += outer * registerRows * double(blocks.pixelBlocks) * rowsOfBlock * foundRow;
+    transfers.fetch(picture * rowsOfBlock / double(shares.rows * sizes.rowStride), picture);
+    hideTransfers(transfers, cost);
+    cost.fetched = transfers.fetched;
+    spread(cost, workers, std::ceil(tiles / double(workers)) * double(workers) / tiles);
+    return cost;
+  }
   cost.packing = times * (copiedRow * double(sizes.otherSpan) + ofCopiedRow * copiedVector);
   double copy = double((blocks.rowStep - 1) * sizes.rowStride + sizes.rowSpan) * double(blocks.ofRow) * bytes;
   double copied = times * ofCopiedRow * double(shares.lanes) * bytes;
-  double picture = outer * double(sizes.rows * sizes.rowStride) * double(sizes.pixels * sizes.pixelStride) * bytes;
-  Transfers transfers{rates}, packed{rates};
   packed.fetch(copied, picture);
   double beyondL1 = getMissingPart(copy, double(rates.l1Bytes) / 2, double(rates.l1Bytes));
   packed.written.l2 += copied * beyondL1;
   transfers.fetched.l2 += copied * beyondL1 * channelBlocks;
-  double results = outer * double(problem.channels * sizes.rows) * double(sizes.pixels) * bytes;
-  transfers.fetch(results, results);
-  transfers.write(results, results);
   hideTransfers(transfers, cost);
   cost.packing += exposedPacked * packed.getCycles();
   cost.fetched = transfers.fetched + packed.fetched;

@@ -13,8 +13,8 @@ struct WindowProblem {
   int64_t outer = 1, channels = 1, taps = 1;
   /// Of an element of the copy; lanes of a vector of them.
   int64_t bytes = 4, lanes = 8;
-  /// Whether the last vector of a row begins within the one before.
-  bool overlaps = false;
+  /// Whether the last vector of a row begins within the one before; whether the picture is read in place.
+  bool overlaps = false, inPlace = false;
 };
 
 /// The numbers of `#tile.window`.

@@ -216,4 +216,5 @@ def main():
     assert edges >= count // 3, f"only {edges} edges of {count} random models are chained"
 
 
-main()
+if __name__ == "__main__":
+    main()

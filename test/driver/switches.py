@@ -54,6 +54,8 @@ OF_TAPS = {"channels-apart"}
 OF_SMALL_PICTURES = {"skip-taps", "channel-vectors", "pictures-together"}
 # test/codegen/overlapping_vectors.py tests that of the last pixels of rows, where masks are slow.
 OF_LAST_PIXELS = {"overlap-vectors"}
+# test/codegen/windows_in_place.py tests that of windows in chains.
+OF_WINDOWS = {"windows-in-place"}
 # test/training/batch_norms.py tests those of normalizations in training, and of depthwise filters.
 OF_NORMS = {"factor-sums", "order-maps", "order-products", "long-rows", "sum-blocks"}
 # test/codegen/integer_products.py and integer_convolutions.py test those of integers.
@@ -135,7 +137,7 @@ def known_switches():
 def main():
     faults, effective = [], set()
     tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_ROW_PARTS | OF_GATES | OF_PANELS | OF_SEGMENTS
-    tested |= OF_PRODUCTS | OF_TILES | OF_LAST | OF_REGISTERS | OF_PARTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_OUTER_LOOPS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_MEMORY | OF_SMALL_PICTURES | OF_LAST_PIXELS | OF_ROUNDING | OF_WIDTHS
+    tested |= OF_PRODUCTS | OF_TILES | OF_LAST | OF_REGISTERS | OF_PARTS | OF_ROWS | OF_SIZES | OF_ATTENTION | OF_BRANCHES | OF_LOOPS | OF_PICTURES | OF_SIDES | OF_CHAINS | OF_OUTER_LOOPS | OF_NORMS | OF_KEPT | OF_TAPS | OF_LONG | OF_MEMORY | OF_SMALL_PICTURES | OF_LAST_PIXELS | OF_WINDOWS | OF_ROUNDING | OF_WIDTHS
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

@@ -94,7 +94,8 @@ public:
   }
 
   ContractionTiles tile(const ContractionProblem &problem, const ContractionShares &shares) {
-    ContractionTree tree(MicroKernelAttr::get(&context, problem.kernelRows, problem.vectors, problem.lanes, 2, 0));
+    ContractionTree tree(
+        MicroKernelAttr::get(&context, problem.kernelRows, problem.vectors, problem.lanes, 2, 0, false));
     tree.hasOuter = true;
     tree.share = ShareAttr::get(&context, shares.rowElements, shares.mostRows, shares.leastTiles);
     tree.panels = shares.panels;
@@ -244,6 +245,21 @@ TEST(ConstructContraction, HiddenReadsMeanDeeperBlocks) {
 }
 
 /// Of vectors that take two cycles each, calls take a smaller part of the time.
+/// The later pieces of memory come from beyond L2, the more rows of a transposed matrix each step of k brings.
+TEST(ConstructContraction, LatePiecesOfStepsMeanMoreRows) {
+  DeviceDescription early = describe("x86-64-v3"), late = early;
+  early.rates.pieceSeconds = 1e-10;
+  late.rates.pieceSeconds = 2e-8;
+  for (auto [m, n, k] : {std::tuple(300, 17, 1024), {1000, 24, 2000}, {5000, 64, 1000}}) {
+    ContractionProblem problem = makeProblem(early, 1, m, n, k);
+    problem.areRowsContiguous = true;
+    auto rowsOfTile = [&](const DeviceDescription &device) {
+      return TileSteps::get(problem, choose(device, problem)).rows;
+    };
+    EXPECT_GT(rowsOfTile(late), rowsOfTile(early)) << m << " x " << k << " x " << n;
+  }
+}
+
 TEST(ConstructContraction, CyclesAreThoseOfTheClock) {
   DeviceDescription device = describe("x86-64-v4"), halves = device;
   device.rates.multiplyAdds = 9.6e10;

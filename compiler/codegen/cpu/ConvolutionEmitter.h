@@ -40,6 +40,7 @@ private:
   void emitEvaluate(tile::EvaluateAttr node) override;
   void emitCopy(const AxisRange &channels);
   void copyPlanes(const AxisRange &channels);
+  PictureBox::Ahead getRowsAhead(const AxisRange &channels, mlir::Value ofChannel);
   // Where pictures go together.
   void enterPicture(mlir::Value number);
   void forPictures(llvm::function_ref<void()> body);

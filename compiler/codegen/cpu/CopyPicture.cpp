@@ -19,13 +19,13 @@ public:
 
 private:
   /// A row of the box: its offsets in the picture and in the copy, and a condition: whether it is inside the picture
-  /// (null: always).
+  /// (null: always); the distance of the row that is prefetched.
   struct Row {
-    Value source, place, inside;
+    Value source, place, inside, ahead;
   };
   void forRows(unsigned dim, Row row, llvm::function_ref<void(const Row &)> body);
   void copyVector(const Row &row, Value vector, llvm::function_ref<SmallVector<Value>(Value)> load);
-  SmallVector<Value> loadWhole(Value source);
+  SmallVector<Value> loadWhole(const Row &row, Value source);
   SmallVector<Value> getMasks(Value vector);
   SmallVector<Value> loadPart(Value source, ArrayRef<Value> masks);
   void storeRuns(ArrayRef<Value> elements, Value place);
@@ -40,6 +40,9 @@ private:
   SmallVector<Expr> stored, origin;
   VectorType vectorType;
   Value nothing;
+  /// Whether pairs of vectors are loaded by halves, the first and the third as one vector: AVX2 moves elements between
+  /// halves in more cycles than within them.
+  bool joinsHalves;
   /// Elements of a row in one vector of every run; elements of a row of the picture.
   Value group, width;
   /// The vectors of a run.
@@ -54,6 +57,7 @@ PictureCopier::PictureCopier(Emission &emission, const PictureBox &box, Value ta
       origin(tile::getStorageIndex(
           box.type, SmallVector<Expr>(box.first.size(), Expr::constant(emission.builder.getContext(), 0)))),
       vectorType(VectorType::get({box.lanes}, tile::getStorageType(box.type.getElementType()))),
+      joinsHalves(box.stride == 2 && box.lanes * vectorType.getElementTypeBitWidth() == 256),
       group(emission.getConstant(box.lanes * box.stride)), width(emission.getSize(box.type.getShape()[rowDim])),
       firstVector(box.firstVector ? box.firstVector : emission.getConstant(0)),
       endVector(box.endVector ? box.endVector : box.vectors) {
@@ -70,7 +74,7 @@ void PictureCopier::copy() {
   Value after = emission.divide(emission.maximum(zero, emission.subtract(width, first)), group);
   Value endWhole = emission.maximum(firstWhole, emission.minimum(endVector, after));
   Value whole = emission.subtract(endWhole, firstWhole), parts = emission.subtract(endVector, whole);
-  Row begin{zero, zero, Value()};
+  Row begin{zero, zero, Value(), Value()};
   Value any = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, whole, zero);
   auto branch = scf::IfOp::create(builder, location, any, /*withElseRegion=*/false);
   {
@@ -78,7 +82,7 @@ void PictureCopier::copy() {
     builder.setInsertionPointToStart(branch.thenBlock());
     forRows(0, begin, [&](const Row &row) {
       emission.forRange(firstWhole, endWhole, 1, [&](Value vector) {
-        copyVector(row, vector, [&](Value source) { return loadWhole(source); });
+        copyVector(row, vector, [&](Value source) { return loadWhole(row, source); });
       });
     });
   }
@@ -98,7 +102,7 @@ void PictureCopier::forRows(unsigned dim, Row row, llvm::function_ref<void(const
   if (!origin[dim].isConstant(0))
     row.source = emission.add(row.source, emission.getSize(origin[dim]));
   if (dim == rowDim)
-    return body({emission.add(row.source, box.first[dim]), row.place, row.inside});
+    return body({emission.add(row.source, box.first[dim]), row.place, row.inside, row.ahead});
   Value zero = emission.getConstant(0), begin = zero, end = box.counts[dim];
   Value step = emission.getConstant(dim == box.rowDim ? box.rowStep : 1);
   if (box.skipsBorder) {
@@ -109,13 +113,18 @@ void PictureCopier::forRows(unsigned dim, Row row, llvm::function_ref<void(const
   emission.forRange(begin, end, 1, [&](Value number) {
     Value at = emission.add(box.first[dim], emission.multiply(number, step));
     Value place = emission.add(row.place, emission.multiply(number, box.strides[dim]));
+    Value ahead = row.ahead;
+    if (box.ahead && dim == box.ahead->dim) {
+      Value isWithin = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, number, box.ahead->last);
+      ahead = arith::SelectOp::create(builder, location, isWithin, box.ahead->within, box.ahead->beyond);
+    }
     if (box.skipsBorder)
-      return forRows(dim + 1, {emission.add(row.source, at), place, Value()}, body);
+      return forRows(dim + 1, {emission.add(row.source, at), place, Value(), ahead}, body);
     // Unsigned: a negative coordinate compares as a large one.
     Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, at, size);
     if (row.inside)
       inside = arith::AndIOp::create(builder, location, row.inside, inside);
-    forRows(dim + 1, {emission.add(row.source, at), place, inside}, body);
+    forRows(dim + 1, {emission.add(row.source, at), place, inside, ahead}, body);
   });
 }
 
@@ -138,28 +147,36 @@ void PictureCopier::copyVector(const Row &row, Value vector, llvm::function_ref<
   storeRuns(elements, emission.add(row.place, emission.multiply(vector, emission.getConstant(box.lanes))));
 }
 
-SmallVector<Value> PictureCopier::loadWhole(Value source) {
-  SmallVector<Value> elements;
-  if (box.ahead)
-    LLVM::Prefetch::create(builder, location, emission.getPointer(box.memory, emission.add(source, box.ahead)),
+SmallVector<Value> PictureCopier::loadWhole(const Row &row, Value source) {
+  if (row.ahead)
+    LLVM::Prefetch::create(builder, location, emission.getPointer(box.memory, emission.add(source, row.ahead)),
                            /*rw=*/0, /*hint=*/3, /*cache=*/1);
-  for (int64_t number = 0; number < box.stride; ++number)
-    elements.push_back(vector::LoadOp::create(builder, location, vectorType, box.memory,
-                                              emission.add(source, emission.getConstant(number * box.lanes))));
+  auto load = [&](VectorType type, int64_t distance) -> Value {
+    return vector::LoadOp::create(builder, location, type, box.memory,
+                                  emission.add(source, emission.getConstant(distance)));
+  };
+  SmallVector<Value> elements;
+  if (!joinsHalves) {
+    for (int64_t number = 0; number < box.stride; ++number)
+      elements.push_back(load(vectorType, number * box.lanes));
+    return elements;
+  }
+  int64_t half = box.lanes / 2;
+  auto ofHalf = VectorType::get({half}, vectorType.getElementType());
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq(box.lanes));
+  for (int64_t number : {0, 1})
+    elements.push_back(vector::ShuffleOp::create(builder, location, load(ofHalf, number * half),
+                                                 load(ofHalf, box.lanes + number * half), all));
   return elements;
 }
 
 /// The masks of the columns in [0, width), one for each load of `loadPart`.
 SmallVector<Value> PictureCopier::getMasks(Value vector) {
   SmallVector<Value> masks;
-  Value zero = emission.getConstant(0), column = emission.add(box.first[rowDim], emission.multiply(vector, group));
-  for (int64_t number = 0; number < box.stride; ++number) {
-    Value at = emission.add(column, emission.getConstant(number * box.lanes));
-    Value last = emission.maximum(zero, emission.subtract(width, at));
-    Value first = emission.minimum(last, emission.maximum(zero, emission.subtract(zero, at)));
-    masks.push_back(arith::XOrIOp::create(builder, location, emission.getTailMask(box.lanes, first),
-                                          emission.getTailMask(box.lanes, last)));
-  }
+  Value column = emission.add(box.first[rowDim], emission.multiply(vector, group));
+  for (int64_t number = 0; number < box.stride; ++number)
+    masks.push_back(
+        emission.getRangeMask(box.lanes, emission.add(column, emission.getConstant(number * box.lanes)), width));
   return masks;
 }
 
@@ -169,16 +186,33 @@ SmallVector<Value> PictureCopier::loadPart(Value source, ArrayRef<Value> masks) 
     elements.push_back(vector::MaskedLoadOp::create(builder, location, vectorType, box.memory,
                                                     emission.add(source, emission.getConstant(number * box.lanes)),
                                                     mask, nothing));
-  return elements;
+  if (!joinsHalves)
+    return elements;
+  SmallVector<int64_t> low, high;
+  for (int64_t lane = 0; lane < box.lanes; ++lane) {
+    low.push_back(lane < box.lanes / 2 ? lane : lane + box.lanes / 2);
+    high.push_back(low.back() + box.lanes / 2);
+  }
+  return {vector::ShuffleOp::create(builder, location, elements[0], elements[1], low),
+          vector::ShuffleOp::create(builder, location, elements[0], elements[1], high)};
 }
 
-/// Deinterleaves consecutive vectors: their element e belongs to run e mod stride.
+/// Deinterleaves consecutive vectors: their element e belongs to run e mod stride. Of two whose halves are joined, the
+/// first has both first halves, so that no element leaves its half.
 void PictureCopier::storeRuns(ArrayRef<Value> elements, Value place) {
   Value pitch = emission.multiply(box.vectors, emission.getConstant(box.lanes));
   for (int64_t run = 0; run < box.stride; ++run) {
     Value values = elements.front();
     for (int64_t number = 1; number < box.stride; ++number) {
       SmallVector<int64_t> order;
+      for (int64_t lane = 0; joinsHalves && lane < box.lanes; ++lane) {
+        int64_t half = box.lanes / 2, element = lane % half * 2 + run;
+        order.push_back(lane / half * half + element % half + element / half * box.lanes);
+      }
+      if (joinsHalves) {
+        values = vector::ShuffleOp::create(builder, location, values, elements[number], order);
+        continue;
+      }
       for (int64_t lane = 0; lane < box.lanes; ++lane) {
         int64_t element = lane * box.stride + run, vector = element / box.lanes, at = element % box.lanes;
         // The first shuffle also takes the first vector's elements; the others keep the lanes filled before.

@@ -26,8 +26,14 @@ struct PictureBox {
   mlir::Value firstVector, endVector;
   /// Whether rows beyond the input are left as they are.
   bool skipsBorder = false;
-  /// The row so many elements behind each one is prefetched; null: none.
-  mlir::Value ahead;
+  /// What is prefetched while rows are copied; null: nothing.
+  struct Ahead {
+    /// Of rows before coordinate `last` of dimension `dim` of the box, the row so many elements behind; of the others,
+    /// which have no such row, the one that follows theirs in the next box.
+    unsigned dim;
+    mlir::Value last, within, beyond;
+  };
+  std::optional<Ahead> ahead;
   /// Elements of a vector, and its conversion before the store; null: none.
   int64_t lanes;
   llvm::function_ref<mlir::Value(mlir::Value)> convert;

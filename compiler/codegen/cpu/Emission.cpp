@@ -348,6 +348,12 @@ Value Emission::getTailMask(unsigned lanes, Value active) {
   return vector::CreateMaskOp::create(builder, location, type, ValueRange{active});
 }
 
+Value Emission::getRangeMask(unsigned lanes, Value first, Value size) {
+  Value zero = getConstant(0), end = maximum(zero, subtract(size, first));
+  Value begin = minimum(end, maximum(zero, subtract(zero, first)));
+  return arith::XOrIOp::create(builder, location, getTailMask(lanes, begin), getTailMask(lanes, end));
+}
+
 void Emission::check(tile::CheckOp check, Value holds) {
   int64_t number = llvm::find(checks, check) - checks.begin();
   Value fails = arith::XOrIOp::create(builder, location, holds,

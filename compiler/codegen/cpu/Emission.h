@@ -82,6 +82,8 @@ public:
   llvm::SmallVector<mlir::Value> unravel(mlir::Value number, llvm::ArrayRef<sym::Expr> extents);
   /// vector<lanes x i1> whose first `active` (at least 0) lanes are set.
   mlir::Value getTailMask(unsigned lanes, mlir::Value active);
+  /// vector<lanes x i1> of neighbouring places from `first` on, which may be negative: those within [0, size) are set.
+  mlir::Value getRangeMask(unsigned lanes, mlir::Value first, mlir::Value size);
 
   /// Reports the site of a check unless `holds` (an i1). Checks are numbered in the order of the program's text.
   void check(tile::CheckOp check, mlir::Value holds);

@@ -201,6 +201,25 @@ void ConvolutionEmitter::emitCopy(const AxisRange &channels) {
       isInPlace, [] {}, copy);
 }
 
+/// The rows that are prefetched while some channels are copied: those of channels so far behind that `copy_ahead` rows
+/// are between, `ofChannel` of each; of the last channels, those of the first ones of the next tile.
+PictureBox::Ahead ConvolutionEmitter::getRowsAhead(const AxisRange &channels, Value ofChannel) {
+  tile::LinearIndex linear = *tile::getStrides(contraction.compute, form.picture);
+  Value one = emission.getConstant(1), all = emission.getSize(contraction.getExtent(contraction.k.front()));
+  Value channelsAhead =
+      emission.ceilDivide(emission.getConstant(tiles.tiling.getCopyAhead()), emission.maximum(one, ofChannel));
+  channelsAhead = emission.minimum(all, channelsAhead);
+  Value stride = emission.getSize(linear.strides[contraction.k.front()]);
+  Value toTile = emission.getSize(linear.strides[form.pixelLoop] * tiles.pixelStep);
+  if (form.rowLoop) {
+    Value isWhole = compare(arith::CmpIPredicate::eq, emission.getSize(tiles.pixelBlocks), one);
+    toTile = select(isWhole, emission.getSize(linear.strides[*form.rowLoop] * tiles.rowStep), toTile);
+  }
+  Value left = emission.subtract(all, channelsAhead);
+  return {form.channelDim, emission.subtract(left, channels.first), emission.multiply(channelsAhead, stride),
+          emission.subtract(toTile, emission.multiply(left, stride))};
+}
+
 /// Copies the part of some channels that the tile's windows cover; out of bounds the picture has its fill.
 void ConvolutionEmitter::copyPlanes(const AxisRange &channels) {
   tile::ComputeOp compute = contraction.compute;
@@ -237,13 +256,8 @@ void ConvolutionEmitter::copyPlanes(const AxisRange &channels) {
   auto widen = [&](Value values) { return convertWidth(builder, location, values, contraction.elementType); };
   if (form.widensPicture())
     box.convert = widen;
-  // Rows of a channel are neighbours; a picture without rows has one for each channel.
-  if (int64_t ahead = tiles.tiling.getCopyAhead()) {
-    Value ofChannel = form.rowDim ? emission.maximum(one, box.counts[*form.rowDim]) : one;
-    Value channelsAhead = emission.ceilDivide(emission.getConstant(ahead), ofChannel);
-    Expr stride = tile::getStrides(compute, form.picture)->strides[contraction.k.front()];
-    box.ahead = emission.multiply(channelsAhead, emission.getSize(stride));
-  }
+  if (tiles.tiling.getCopyAhead() > 0)
+    box.ahead = getRowsAhead(channels, form.rowDim ? box.counts[*form.rowDim] : one);
   if (tapAxes)
     boundCopy(box);
   copyPicture(emission, box, planes);

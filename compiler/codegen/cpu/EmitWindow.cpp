@@ -186,14 +186,7 @@ void WindowEmitter::reduceTaps(tile::BlocksAttr taps) {
       ofChannel.push_back(input == form.picture ? Value() : emission.getIndex(linear, positions));
     }
   }
-  block.pictureRows.clear();
-  for (int64_t number = 0; number < block.rows; ++number) {
-    Value distance = emission.getConstant(0);
-    if (form.rowDim)
-      distance = emission.multiply(emission.add(block.row, emission.getConstant(number)),
-                                   emission.getSize(tiles.strides[*form.rowDim] * form.rowStride));
-    block.pictureRows.push_back(emission.add(block.pixel, distance));
-  }
+  block.pictureRows = tiles.tiling.getInPlace() ? findRowsInPlace() : findRowsOfCopy();
   Value init = arith::ConstantOp::create(
       builder, location, DenseElementsAttr::get(VectorType::get({lanes}, sumType), Attribute(compute.getInit(0))));
   SmallVector<Value> begin(block.channels * block.rows * block.vectors, init);
@@ -287,15 +280,8 @@ SmallVector<WindowEmitter::TapColumn> WindowEmitter::getTapColumns() {
 
 /// All taps, column by column: a vector of a column is loaded once, for all rows of the block that it belongs to.
 SmallVector<Value> WindowEmitter::reduceUnrolled(SmallVector<Value> sums) {
-  auto vectorType = VectorType::get({lanes}, form.elementType);
   for (const TapColumn &column : getTapColumns()) {
-    Value start = block.pictureRows.front();
-    for (auto [dim, stride] : llvm::enumerate(tiles.strides))
-      start =
-          emission.add(start, emission.multiply(emission.getConstant(column.distances[dim]), emission.getSize(stride)));
-    int64_t distance = column.distances.back(), last = 0;
-    Value run = emission.multiply(emission.getConstant(distance % form.pixelStride), emission.getSize(tiles.run));
-    start = emission.add(start, emission.add(run, emission.getConstant(distance / form.pixelStride)));
+    int64_t last = 0;
     // Of each channel, then tap.
     SmallVector<SmallVector<SmallVector<Value>>> shared(block.starts.size());
     for (auto [ofChannel, channelStarts] : llvm::zip_equal(shared, block.starts))
@@ -308,15 +294,13 @@ SmallVector<Value> WindowEmitter::reduceUnrolled(SmallVector<Value> sums) {
     last += (block.rows - 1) * form.rowStride;
     for (int64_t at = 0; at <= last; ++at)
       for (unsigned vector = 0; vector < block.vectors; ++vector) {
-        Value place = emission.multiply(emission.getConstant(at), emission.getSize(tiles.strides[*form.rowDim]));
-        place = emission.add(emission.add(start, place), emission.getConstant(vector * lanes));
         Value values;
         for (auto [number, tap] : llvm::enumerate(column.taps)) {
           int64_t distanceOfRow = at - tap.first, row = distanceOfRow / form.rowStride;
           if (distanceOfRow < 0 || distanceOfRow % form.rowStride != 0 || row >= block.rows)
             continue;
           if (!values)
-            values = vector::LoadOp::create(builder, location, vectorType, copy, place);
+            values = tiles.tiling.getInPlace() ? loadInPlace(column, at, vector) : loadCopied(column, at, vector);
           for (auto [channel, ofChannel] : llvm::enumerate(shared)) {
             Value &sum = sums[(channel * block.rows + row) * block.vectors + vector];
             sum = accumulateElement(values, ofChannel[number], sum);

@@ -131,7 +131,9 @@ func::FuncOp KernelBlocks::emitBlock(int64_t rows, int64_t vectors, bool prefetc
       addresses.push_back(element(element(arguments[3], offset), static_cast<int32_t>(number * lanes)));
   }
   // Blocks of fewer vectors sum in the same order, so that bits don't depend on which of them a module has.
-  int64_t ofStep = vectors * rows, sets = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, shape.getVectors() * rows));
+  int64_t ofStep = vectors * rows, sets = 1;
+  if (!shape.getInOrder())
+    sets = llvm::PowerOf2Ceil(llvm::divideCeil(latencyOfAdd, shape.getVectors() * rows));
   int64_t sums = sets * ofStep, stepsOfTurn = std::max(unroll, sets);
   SmallVector<Value> state(sums, zeros);
   // Rows that are not packed are reached from every third one.

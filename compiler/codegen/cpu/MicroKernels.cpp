@@ -185,10 +185,10 @@ static StringRef getKindName(KernelKind kind) {
   return names[static_cast<unsigned>(kind)];
 }
 
-/// A kernel's name by kind, type and shape: rows, columns and steps of a block.
+/// A kernel's name by kind, type and shape: rows, columns and steps of a block, and their order.
 static std::string getShapedName(KernelKind kind, Type elementType, tile::MicroKernelAttr shape) {
   return (getKindName(kind) + "_" + getTypeName(elementType) + "_" + Twine(shape.getRows()) + "x" +
-          Twine(shape.getWidth()) + "x" + Twine(shape.getUnroll()))
+          Twine(shape.getWidth()) + "x" + Twine(shape.getUnroll()) + (shape.getInOrder() ? "_in_order" : ""))
       .str();
 }
 

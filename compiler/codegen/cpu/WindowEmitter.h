@@ -2,12 +2,13 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_WINDOWEMITTER_H
 
 #include "compiler/codegen/cpu/TreeWalker.h"
+#include "compiler/codegen/cpu/VectorizeBody.h"
 #include "compiler/plan/FormTrees.h"
 
 namespace freestone::codegen {
 
-/// The nodes of a tree of windows (`plan/FormTrees.h`): the picture is copied, and blocks of channels and rows are
-/// computed in registers.
+/// The nodes of a tree of windows (`plan/FormTrees.h`): the picture is copied or read in place, and blocks of channels
+/// and rows are computed in registers.
 class WindowEmitter : TreeWalker {
 public:
   WindowEmitter(Emission &emission, tile::WindowForm form, tile::WindowTiles tiles);
@@ -35,6 +36,11 @@ private:
   void storeBlock(bool brings);
   void bringNext(const LanePoints &at);
   llvm::SmallVector<TapColumn> getTapColumns();
+  llvm::SmallVector<mlir::Value> findRowsOfCopy();
+  llvm::SmallVector<mlir::Value> findRowsInPlace();
+  mlir::Value loadCopied(const TapColumn &column, int64_t row, int64_t vector);
+  mlir::Value loadInPlace(const TapColumn &column, int64_t row, int64_t vector);
+  mlir::Value maskBorder(mlir::Value values, int64_t distance);
   mlir::Value accumulateElement(mlir::Value values, llvm::ArrayRef<mlir::Value> shared, mlir::Value sum);
   mlir::Value loadShared(unsigned input, mlir::Value start, llvm::ArrayRef<int64_t> digits);
   mlir::Value loadShared(unsigned input, mlir::Value start, mlir::Value tap);
@@ -59,8 +65,8 @@ private:
   /// Ranges of the current tile.
   AxisRange rows, pixels;
   /// The current block: so many channels and rows at most, the first of its rows and pixels in the tile, its vectors of
-  /// pixels and the mask of a last one; where each channel's other operands and each row of the picture begin; the tap,
-  /// null if all are written out.
+  /// pixels and the mask of a last one; where each channel's other operands begin, and each of its rows in the copy, or
+  /// each row of the picture in memory, at the tile's first pixel; the tap, null if all are written out.
   struct {
     int64_t channels, rows;
     mlir::Value row, pixel;

@@ -35,7 +35,7 @@ static LogicalResult verifyLanes(EmitError emitError, int64_t lanes) {
 }
 
 LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t vectors, int64_t lanes, int64_t unroll,
-                                      int64_t lastVectors) {
+                                      int64_t lastVectors, bool) {
   constexpr int64_t mostRows = 62;
   if (rows < 2 || rows > mostRows || rows % 2)
     return emitError() << "a micro-kernel has an even number of rows up to " << mostRows << ", not " << rows;
@@ -101,7 +101,7 @@ static LogicalResult verifyAccumulators(EmitError emitError, int64_t accumulator
 
 LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, int64_t rows, int64_t vectors,
                                        int64_t lanes, int64_t pixels, int64_t copy, int64_t unroll,
-                                       int64_t channelVectors, int64_t bringBeyond, bool) {
+                                       int64_t channelVectors, int64_t bringBeyond, bool, bool) {
   // All of a block stands in registers, and is written out.
   constexpr int64_t largestBlock = 64;
   for (auto [name, value] : {std::pair("channels", channels), {"rows", rows}, {"vectors", vectors}})

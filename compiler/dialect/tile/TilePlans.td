@@ -17,12 +17,16 @@ def Tile_MicroKernelAttr : Tile_PlanPart<"MicroKernel", "micro_kernel"> {
     At most `rows` rows of `vectors` vectors of `lanes` elements; its loop is unrolled by `unroll` steps of k. A packed
     panel of the vector operand is `vectors * lanes` columns wide. A last panel whose columns fit `last_vectors` vectors is
     computed in so many; 0: in all.
+
+    Blocks of few rows sum steps of k in several sets of accumulators, which hide the latency of the units; with `in_order`
+    in the one that others have, so that bits do not depend on where blocks begin.
     ```mlir
     #tile.micro_kernel<rows = 14, vectors = 2, lanes = 16, unroll = 2, last_vectors = 1>
     ```
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes, "int64_t":$unroll,
-                        DefaultValuedParameter<"int64_t", "0">:$last_vectors);
+                        DefaultValuedParameter<"int64_t", "0">:$last_vectors,
+                        DefaultValuedParameter<"bool", "false">:$in_order);
   let extraClassDeclaration = [{
     /// The columns of a packed panel.
     int64_t getWidth() const { return getVectors() * getLanes(); }
@@ -115,6 +119,9 @@ def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
 
     With `overlap`, the last vector of a row that fills one begins within the one before: pixels are computed again, and
     have no mask.
+
+    With `in_place`, windows read the rows that a stage before holds, rather than a copy of them: elements beside a row
+    are masked, and zeros stand for rows beyond the picture.
     ```mlir
     #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 512, copy = 4096, unroll = 9>
     ```
@@ -123,7 +130,8 @@ def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
                         "int64_t":$copy, DefaultValuedParameter<"int64_t", "1">:$unroll,
                         DefaultValuedParameter<"int64_t", "0">:$channel_vectors,
                         DefaultValuedParameter<"int64_t", "0">:$bring_beyond,
-                        DefaultValuedParameter<"bool", "false">:$overlap);
+                        DefaultValuedParameter<"bool", "false">:$overlap,
+                        DefaultValuedParameter<"bool", "false">:$in_place);
 }
 
 def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
