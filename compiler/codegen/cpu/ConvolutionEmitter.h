@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_CONVOLUTIONEMITTER_H
 
 #include "compiler/codegen/cpu/CopyPicture.h"
+#include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/TreeWalker.h"
 #include "compiler/plan/FormTrees.h"
 
@@ -82,7 +83,8 @@ private:
   void storeWholeSquare(llvm::ArrayRef<mlir::Value> values, const SquarePlace &place);
   void storePartOfSquare(llvm::ArrayRef<mlir::Value> values, const SquarePlace &place, mlir::Value channels,
                          mlir::Value pixelsLeft);
-  void storePixels(mlir::Value value, const SquarePlace &place, mlir::Value mask, mlir::Value ahead);
+  EpilogueArguments getEpilogue(mlir::Value value, const SquarePlace &place, mlir::Value mask, mlir::Value ahead);
+  tile::ComputeOp getStored();
   mlir::Value getPanelSums(mlir::Value column, mlir::Value row);
   mlir::Value getPixelSums(mlir::Value rowSums, mlir::Value pixel);
   mlir::Value getLinear(unsigned input, mlir::Value column, mlir::Value row, mlir::Value pixel, mlir::Value channel);

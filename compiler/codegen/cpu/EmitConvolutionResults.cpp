@@ -1,6 +1,5 @@
 #include "compiler/codegen/cpu/ConvolutionEmitter.h"
 
-#include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/Pack.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -112,11 +111,13 @@ SmallVector<Value> ConvolutionEmitter::loadSquare(Value from) {
 /// Channels stay in registers, and pixels have no mask: without AVX-512, masked stores are slow.
 void ConvolutionEmitter::storeWholeSquare(ArrayRef<Value> values, const SquarePlace &place) {
   Value last = emission.subtract(emission.add(columns.first, columns.count), emission.getConstant(1));
+  SmallVector<EpilogueArguments> all;
   for (auto [lane, value] : llvm::enumerate(values)) {
     Value channel = emission.add(place.channel, emission.getConstant(lane));
     Value channels = emission.minimum(emission.getConstant(ahead), emission.subtract(last, channel));
-    storePixels(value, {channel, place.row, place.pixel}, Value(), channels);
+    all.push_back(getEpilogue(value, {channel, place.row, place.pixel}, Value(), channels));
   }
+  emitEpilogues(emission, getStored(), all);
 }
 
 /// Stores the first channels and pixels, channel by channel: the code of what follows is emitted once.
@@ -128,18 +129,22 @@ void ConvolutionEmitter::storePartOfSquare(ArrayRef<Value> values, const SquareP
   emission.forRange(emission.getConstant(0), channels, 1, [&](Value channel) {
     Value value = vector::LoadOp::create(builder, location, VectorType::get({lanes}, contraction.elementType), square,
                                          emission.multiply(channel, emission.getConstant(lanes)));
-    storePixels(value, {emission.add(place.channel, channel), place.row, place.pixel}, mask, Value());
+    EpilogueArguments epilogue =
+        getEpilogue(value, {emission.add(place.channel, channel), place.row, place.pixel}, mask, Value());
+    emitEpilogues(emission, getStored(), epilogue);
   });
 }
 
-/// Computes what follows on a vector of pixels; operands so many channels `ahead` are prefetched.
-void ConvolutionEmitter::storePixels(Value value, const SquarePlace &place, Value mask, Value ahead) {
-  tile::ComputeOp last = form.pooling ? form.pooling->compute : contraction.compute;
-  Type resultType = tile::getScalarType(last.getResultType(0).getElementType());
+/// What follows on a vector of pixels; operands so many channels `ahead` are prefetched.
+EpilogueArguments ConvolutionEmitter::getEpilogue(Value value, const SquarePlace &place, Value mask, Value ahead) {
+  Type resultType = tile::getScalarType(getStored().getResultType(0).getElementType());
   LanePoints at{loops, getPositions(place.channel, place.row, place.pixel, emission.getConstant(0)), pixelSymbol,
                 static_cast<unsigned>(lanes), mask};
   std::optional<Ahead> next;
   if (ahead)
     next = Ahead{columnSymbol, ahead};
-  emitEpilogue(emission, last, convertWidth(builder, location, value, resultType), at, next);
+  return {convertWidth(builder, location, value, resultType), std::move(at), next};
 }
+
+/// The compute whose results are in the accumulators as they are stored.
+tile::ComputeOp ConvolutionEmitter::getStored() { return form.pooling ? form.pooling->compute : contraction.compute; }

@@ -33,6 +33,7 @@ void WindowEmitter::storeBlock(bool brings) {
         Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.multiply(number, distance));
         values.push_back(convertWidth(builder, location, sum, resultType));
       }
+    SmallVector<EpilogueArguments> all;
     for (auto [number, value] : llvm::enumerate(values)) {
       Value row = ofRows[number / ofVectors.size()], vector = ofVectors[number % ofVectors.size()];
       Positions positions = getPositions(emission.add(channels.first, channel), emission.add(block.row, row),
@@ -40,8 +41,9 @@ void WindowEmitter::storeBlock(bool brings) {
       LanePoints at = getPoints(std::move(positions), block.mask);
       if (brings)
         bringNext(at);
-      emitEpilogue(emission, compute, value, at);
+      all.push_back({value, std::move(at), std::nullopt});
     }
+    emitEpilogues(emission, compute, all);
   };
   auto getNumbers = [&](int64_t count) {
     return llvm::map_to_vector(llvm::seq(count), [&](int64_t number) { return emission.getConstant(number); });

@@ -110,11 +110,8 @@ std::optional<MemoryRows> freestone::codegen::getResultRows(Emission &emission, 
                     emission.getSize(*step * bytes)};
 }
 
-void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first, ValueRange values,
-                                      ArrayRef<LanePoints> points, std::optional<Ahead> ahead) {
-  PlacedEpilogue placed(emission, first, points);
-  if (ahead)
-    bringRow(emission, placed, *ahead);
+/// Evaluates the later computes at the results of `first`.
+static void evaluate(Emission &emission, tile::ComputeOp first, ValueRange values, PlacedEpilogue &placed) {
   placed.elements[first.getResult(0)] = SmallVector<Value, 1>(values);
   for (tile::ComputeOp compute : placed.later)
     for (auto [slice, at] : llvm::enumerate(placed.getPoints(compute))) {
@@ -125,10 +122,35 @@ void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first,
       for (auto [result, lanes] : llvm::zip_equal(compute.getResults(), body.getYielded()))
         placed.elements[result].push_back(lanes);
     }
+}
+
+static void store(Emission &emission, const PlacedEpilogue &placed) {
   for (auto [number, result] : llvm::enumerate(emission.program.getBody()->getTerminator()->getOperands())) {
     auto compute = result.getDefiningOp<tile::ComputeOp>();
     for (auto [at, lanes] : llvm::zip_equal(placed.getPoints(compute), placed.elements.lookup(result)))
       BodyVectorizer(emission, compute, at)
           .store(lanes, cast<graph::TensorType>(result.getType()), emission.getResultBuffer(number));
   }
+}
+
+void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first, ValueRange values,
+                                      ArrayRef<LanePoints> points, std::optional<Ahead> ahead) {
+  PlacedEpilogue placed(emission, first, points);
+  if (ahead)
+    bringRow(emission, placed, *ahead);
+  evaluate(emission, first, values, placed);
+  store(emission, placed);
+}
+
+void freestone::codegen::emitEpilogues(Emission &emission, tile::ComputeOp first, ArrayRef<EpilogueArguments> all) {
+  SmallVector<PlacedEpilogue> placed;
+  for (const EpilogueArguments &each : all) {
+    placed.emplace_back(emission, first, each.points);
+    if (each.ahead)
+      bringRow(emission, placed.back(), *each.ahead);
+  }
+  for (auto [epilogue, each] : llvm::zip_equal(placed, all))
+    evaluate(emission, first, each.value, epilogue);
+  for (const PlacedEpilogue &epilogue : placed)
+    store(emission, epilogue);
 }

@@ -18,6 +18,17 @@ struct Ahead {
 void emitEpilogue(Emission &emission, tile::ComputeOp first, mlir::ValueRange values, llvm::ArrayRef<LanePoints> points,
                   std::optional<Ahead> ahead = {});
 
+/// The arguments of an epilogue.
+struct EpilogueArguments {
+  mlir::Value value;
+  LanePoints points;
+  std::optional<Ahead> ahead;
+};
+
+/// Emits the epilogues of several vectors of results without slices. All are computed before the first one is stored,
+/// so that their chains of operations overlap.
+void emitEpilogues(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<EpilogueArguments> all);
+
 /// Prefetches what the epilogue of a compute reads and writes `ahead` of `points`.
 void bringEpilogueRow(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<LanePoints> points, const Ahead &ahead);
 
