@@ -28,6 +28,7 @@ private:
   SmallVector<Value> loadWhole(const Row &row, Value source);
   SmallVector<Value> getMasks(Value vector);
   SmallVector<Value> loadPart(Value source, ArrayRef<Value> masks);
+  SmallVector<int64_t> getOrder(int64_t run, int64_t number);
   void storeRuns(ArrayRef<Value> elements, Value place);
 
   Emission &emission;
@@ -197,29 +198,30 @@ SmallVector<Value> PictureCopier::loadPart(Value source, ArrayRef<Value> masks) 
           vector::ShuffleOp::create(builder, location, elements[0], elements[1], high)};
 }
 
+/// The lanes of a run that vector `number` adds to those of the vectors before it, which the first shuffle brings
+/// along.
+SmallVector<int64_t> PictureCopier::getOrder(int64_t run, int64_t number) {
+  SmallVector<int64_t> order;
+  for (int64_t lane = 0; lane < box.lanes; ++lane) {
+    if (joinsHalves) {
+      int64_t half = box.lanes / 2, element = lane % half * 2 + run;
+      order.push_back(element / half * box.lanes + lane / half * half + element % half);
+      continue;
+    }
+    int64_t element = lane * box.stride + run, at = element % box.lanes;
+    order.push_back(element / box.lanes == number ? box.lanes + at : number == 1 ? at : lane);
+  }
+  return order;
+}
+
 /// Deinterleaves consecutive vectors: their element e belongs to run e mod stride. Of two whose halves are joined, the
 /// first has both first halves, so that no element leaves its half.
 void PictureCopier::storeRuns(ArrayRef<Value> elements, Value place) {
   Value pitch = emission.multiply(box.vectors, emission.getConstant(box.lanes));
   for (int64_t run = 0; run < box.stride; ++run) {
     Value values = elements.front();
-    for (int64_t number = 1; number < box.stride; ++number) {
-      SmallVector<int64_t> order;
-      for (int64_t lane = 0; joinsHalves && lane < box.lanes; ++lane) {
-        int64_t half = box.lanes / 2, element = lane % half * 2 + run;
-        order.push_back(lane / half * half + element % half + element / half * box.lanes);
-      }
-      if (joinsHalves) {
-        values = vector::ShuffleOp::create(builder, location, values, elements[number], order);
-        continue;
-      }
-      for (int64_t lane = 0; lane < box.lanes; ++lane) {
-        int64_t element = lane * box.stride + run, vector = element / box.lanes, at = element % box.lanes;
-        // The first shuffle also takes the first vector's elements; the others keep the lanes filled before.
-        order.push_back(vector == number ? box.lanes + at : number == 1 ? at : lane);
-      }
-      values = vector::ShuffleOp::create(builder, location, values, elements[number], order);
-    }
+    for (int64_t number = 1; number < box.stride; ++number)
+      values = vector::ShuffleOp::create(builder, location, values, elements[number], getOrder(run, number));
     if (box.convert)
       values = box.convert(values);
     Value at = emission.add(place, emission.multiply(emission.getConstant(run), pitch));
