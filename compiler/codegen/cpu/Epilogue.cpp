@@ -3,6 +3,7 @@
 #include "compiler/plan/Epilogues.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -142,6 +143,30 @@ void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first,
   store(emission, placed);
 }
 
+/// Puts operations of chains with functions side by side, as far as they do not wait for others: each function is a
+/// long chain itself, and a scheduler has room for two or three that follow each other.
+static void interleave(OpBuilder &builder, ArrayRef<SmallVector<Operation *>> chains) {
+  llvm::DenseSet<Operation *> left;
+  for (ArrayRef<Operation *> chain : chains) {
+    bool hasFunctions = llvm::any_of(chain, [](Operation *op) { return isa<math::MathDialect>(op->getDialect()); });
+    if (!hasFunctions || llvm::any_of(chain, [](Operation *op) { return op->getNumRegions() > 0; }))
+      return;
+    left.insert(chain.begin(), chain.end());
+  }
+  SmallVector<size_t> next(chains.size(), 0);
+  while (!left.empty())
+    for (auto [chain, number] : llvm::zip_equal(chains, next)) {
+      if (number == chain.size())
+        continue;
+      Operation *op = chain[number];
+      if (llvm::any_of(op->getOperands(), [&](Value operand) { return left.contains(operand.getDefiningOp()); }))
+        continue;
+      op->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+      left.erase(op);
+      ++number;
+    }
+}
+
 void freestone::codegen::emitEpilogues(Emission &emission, tile::ComputeOp first, ArrayRef<EpilogueArguments> all) {
   SmallVector<PlacedEpilogue> placed;
   for (const EpilogueArguments &each : all) {
@@ -149,8 +174,18 @@ void freestone::codegen::emitEpilogues(Emission &emission, tile::ComputeOp first
     if (each.ahead)
       bringRow(emission, placed.back(), *each.ahead);
   }
-  for (auto [epilogue, each] : llvm::zip_equal(placed, all))
+  OpBuilder &builder = emission.builder;
+  SmallVector<SmallVector<Operation *>> chains;
+  for (auto [epilogue, each] : llvm::zip_equal(placed, all)) {
+    Block *block = builder.getInsertionBlock();
+    Operation *before =
+        builder.getInsertionPoint() == block->begin() ? nullptr : &*std::prev(builder.getInsertionPoint());
     evaluate(emission, first, each.value, epilogue);
+    auto begin = before ? std::next(before->getIterator()) : block->begin();
+    chains.push_back(
+        llvm::map_to_vector(llvm::make_range(begin, builder.getInsertionPoint()), [](Operation &op) { return &op; }));
+  }
+  interleave(builder, chains);
   for (const PlacedEpilogue &epilogue : placed)
     store(emission, epilogue);
 }

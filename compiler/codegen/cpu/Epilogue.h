@@ -26,7 +26,7 @@ struct EpilogueArguments {
 };
 
 /// Emits the epilogues of several vectors of results without slices. All are computed before the first one is stored,
-/// so that their chains of operations overlap.
+/// functions side by side, so that chains of operations overlap.
 void emitEpilogues(Emission &emission, tile::ComputeOp first, llvm::ArrayRef<EpilogueArguments> all);
 
 /// Prefetches what the epilogue of a compute reads and writes `ahead` of `points`.
