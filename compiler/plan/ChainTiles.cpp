@@ -12,7 +12,8 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// Elements behind an intermediate that a last vector of windows over its rows reads, and masks.
+/// Elements behind an intermediate, and a row of its reader, that a last vector of windows over its rows reads, and
+/// masks.
 static constexpr int64_t readBeyond = 64;
 
 ChainTiles ChainTiles::get(const ChainForm &form, ArrayRef<EdgeAttr> edges, int64_t rowUnit, int64_t leastTiles) {
@@ -36,7 +37,8 @@ ChainTiles ChainTiles::get(const ChainForm &form, ArrayRef<EdgeAttr> edges, int6
   for (auto [number, stage] : llvm::enumerate(form.stages)) {
     tiles.most.push_back(tiles.rowStep * scales[number] + borders[number]);
     if (number + 1 < form.stages.size())
-      tiles.between.push_back(tiles.most.back() * stage.getRowElements() + readBeyond);
+      tiles.between.push_back(tiles.most.back() * stage.getRowElements() + form.stages[number + 1].getPixels() +
+                              readBeyond);
   }
   return tiles;
 }

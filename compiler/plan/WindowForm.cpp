@@ -113,7 +113,11 @@ bool WindowForm::isReadableInPlace() {
   bool hasZeros = !compute.getFill(picture) || (fill && fill.getValue().isPosZero());
   bool isStored = elementType == type.getElementType() && isa<FloatType>(elementType);
   bool hasConstantTaps = getNumTaps().isConstant() && pixelStride == 1;
-  return hasZeros && isStored && hasConstantTaps &&
+  // Before what a stage leaves, scratch has other stages' headers; behind it a row of windows (ChainTiles).
+  constexpr int64_t mostBefore = 32;
+  std::optional<int64_t> first =
+      asLinear(getIndices(compute, picture)[pixelDim], compute.getNumLoops())->offset.asConstant();
+  return hasZeros && isStored && hasConstantTaps && first.value_or(-mostBefore - 1) >= -mostBefore &&
          llvm::all_of(llvm::seq(pixelDim), [&](unsigned dim) { return dim == *rowDim || getSpan(dim).isConstant(1); });
 }
 

@@ -31,6 +31,10 @@ CASES = [
     (16, [pointwise(64), dilated(64, (2, 2, 2, 2))], 1),
     (16, [pointwise(64), dilated(64, (0, 3, 1, 0))], 1),
     (16, [pointwise(64), depthwise(64, pads=(0, 0, 0, 0)), pointwise(32)], 1),
+    (16, [pointwise(64), depthwise(64, "Relu", pads=(3, 32, 3, 31)), pointwise(32)], 1),
+    (16, [pointwise(64), depthwise(64, "Relu", pads=(0, 1, 0, 4000))], 1),
+    # More elements than scratch has before the first row.
+    (16, [pointwise(64), depthwise(64, "Relu", pads=(0, 33, 0, 1))], 0),
     (16, [pointwise(96, "Relu"), depthwise(96, stride=2)], 0),
     (32, [depthwise(32, "Relu"), pointwise(64)], 0),
 ]
