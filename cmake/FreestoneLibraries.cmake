@@ -77,11 +77,27 @@ function(freestone_add_gtest name)
   endif()
 endfunction()
 
+# freestone_cover(libraries…): compiles these libraries and all of ours that they link with the coverage that a fuzzer
+# follows. The others are left without: it takes a quarter of the time to compile them.
+function(freestone_cover)
+  foreach(library IN LISTS ARGN)
+    if(NOT library MATCHES "^freestone_" OR NOT TARGET ${library})
+      continue()
+    endif()
+    get_target_property(isCovered ${library} FREESTONE_COVERED)
+    if(NOT isCovered)
+      set_target_properties(${library} PROPERTIES FREESTONE_COVERED ON)
+      target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
+      get_target_property(linked ${library} LINK_LIBRARIES)
+      freestone_cover(${linked})
+    endif()
+  endforeach()
+endfunction()
+
 # freestone_add_fuzzer(NAME sources… CORPUS folder [SECONDS number] [LINK libraries…]): a libFuzzer harness, which ctest
-# runs for SECONDS (30) from a committed corpus. Only in builds whose FREESTONE_SANITIZE has `fuzzer-no-link`, as in the
-# presets asan and fuzz: without instrumentation a fuzzer has no coverage to follow.
+# runs for SECONDS (30) from a committed corpus. Only in builds with FREESTONE_FUZZERS, as of the presets asan and fuzz.
 function(freestone_add_fuzzer name)
-  if(NOT FREESTONE_SANITIZE MATCHES "fuzzer-no-link")
+  if(NOT FREESTONE_FUZZERS)
     return()
   endif()
   cmake_parse_arguments(ARG "" "CORPUS;SECONDS" "LINK" ${ARGN})
@@ -90,7 +106,9 @@ function(freestone_add_fuzzer name)
   endif()
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  freestone_cover(${ARG_LINK})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   if(ARG_LINK MATCHES "Freestone")
     freestone_precompile_executable(${name})

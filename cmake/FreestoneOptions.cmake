@@ -4,7 +4,8 @@ option(FREESTONE_TESTS "Build the tests (needs GoogleTest; with the compiler als
 option(FREESTONE_UNITY "Compile eight files of a library at once, which halves the work of building everything" ON)
 set(FREESTONE_PYTHON ${CMAKE_BINARY_DIR}/venv/bin/python CACHE FILEPATH
     "Python with the packages of test/requirements.txt, as scripts/test makes it")
-set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizers for every target: address, undefined, thread, fuzzer-no-link")
+set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizers for every target: address, undefined, thread")
+option(FREESTONE_FUZZERS "Build the fuzzers, and what they link with coverage (needs clang)" OFF)
 set(FREESTONE_PYTHON_PACKAGE AUTO CACHE STRING "Build the Python package: ON, OFF, or AUTO, if FREESTONE_PYTHON has nanobind")
 cmake_path(GET FREESTONE_PYTHON PARENT_PATH environment)
 file(GLOB FREESTONE_NANOBIND CONFIGURE_DEPENDS ${environment}/../lib/python3*/site-packages/nanobind/cmake)

@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <map>
 #include <set>
 
 using namespace freestone;
@@ -17,31 +18,15 @@ static constexpr ContractionExtent extents[] = {ContractionExtent::rows, Contrac
                                                 ContractionExtent::narrower};
 
 using Candidates = SmallVector<const ContractionCandidate *>;
+using Problems = SmallVector<size_t>;
 
 namespace {
 
-/// Problems, and the candidate that suits them best.
+/// Problems, the candidate that suits them best, and the sum of the squares of its costs.
 struct Class {
-  SmallVector<size_t> problems;
+  Problems problems;
   const ContractionCandidate *best = nullptr;
-  /// The sum of its costs.
   double sum = 0;
-
-  Class(SmallVector<size_t> members, const Candidates &candidates) : problems(std::move(members)) {
-    for (const ContractionCandidate *candidate : candidates) {
-      double sumOfThis = candidate->getCost(problems) * double(problems.size());
-      if (!best || sumOfThis < sum) {
-        best = candidate;
-        sum = sumOfThis;
-      }
-    }
-  }
-
-  /// Whether its best candidate is that much faster than another one.
-  bool pays(const ContractionCandidate &other) const {
-    return llvm::any_of(
-        problems, [&](size_t problem) { return other.costs[problem] - best->costs[problem] >= std::log(leastGain); });
-  }
 };
 
 /// A class of problems in which an extent is at most a number. `next` is the least value of those in no class yet.
@@ -56,6 +41,34 @@ struct Partition {
   SmallVector<Lower> lower;
   Class rest;
   double sum;
+
+  /// The candidate of the first class whose condition holds.
+  const ContractionCandidate &getFor(const ContractionProblem &problem) const {
+    for (const Lower &one : lower)
+      if (tile::getExtent(problem, one.extent) <= one.most)
+        return *one.members.best;
+    return *rest.best;
+  }
+};
+
+/// Divides problems into classes, each of which pays. Different orders of conditions lead to the same classes, which
+/// are looked at once.
+class Partitioner {
+public:
+  Partitioner(ArrayRef<ContractionProblem> problems, Candidates candidates)
+      : problems(problems), candidates(std::move(candidates)) {}
+
+  /// The partition with the least cost into `most` classes.
+  const Partition &divide(const Problems &members, size_t most);
+
+private:
+  const Class &getClass(const Problems &members);
+  bool pays(const Class &lower, const Partition &others) const;
+
+  ArrayRef<ContractionProblem> problems;
+  Candidates candidates;
+  std::map<Problems, Class> classes;
+  std::map<std::pair<size_t, Problems>, Partition> partitions;
 };
 
 } // namespace
@@ -94,55 +107,81 @@ static Candidates getDifferent(ArrayRef<ContractionCandidate> candidates) {
   return different;
 }
 
-/// The partition with the least cost into `most` classes, each of which pays.
-static Partition partition(Class whole, ArrayRef<ContractionProblem> problems, const Candidates &candidates,
-                           size_t most) {
+const Class &Partitioner::getClass(const Problems &members) {
+  auto [known, isNew] = classes.try_emplace(members);
+  Class &found = known->second;
+  if (!isNew)
+    return found;
+  found.problems = members;
+  found.sum = INFINITY;
+  for (const ContractionCandidate *candidate : candidates) {
+    double sum = 0;
+    for (const size_t *member = members.begin(); member != members.end() && sum < found.sum; ++member)
+      sum += candidate->costs[*member] * candidate->costs[*member];
+    if (sum < found.sum) {
+      found.best = candidate;
+      found.sum = sum;
+    }
+  }
+  return found;
+}
+
+/// Whether some problem of the class would be that much slower in one of the others.
+bool Partitioner::pays(const Class &lower, const Partition &others) const {
+  return llvm::any_of(lower.problems, [&](size_t number) {
+    return others.getFor(problems[number]).costs[number] - lower.best->costs[number] >= std::log(leastGain);
+  });
+}
+
+const Partition &Partitioner::divide(const Problems &members, size_t most) {
+  auto known = partitions.find({most, members});
+  if (known != partitions.end())
+    return known->second;
+  const Class &whole = getClass(members);
   Partition best{{}, whole, whole.sum};
-  if (most < 2)
-    return best;
-  for (ContractionExtent extent : extents) {
+  for (ContractionExtent extent : ArrayRef(extents).take_front(most < 2 ? 0 : std::size(extents))) {
     SmallVector<int64_t> values =
-        llvm::map_to_vector(whole.problems, [&](size_t number) { return getExtent(problems[number], extent); });
+        llvm::map_to_vector(members, [&](size_t number) { return getExtent(problems[number], extent); });
     llvm::sort(values);
     values.erase(llvm::unique(values), values.end());
     for (auto [last, next] : llvm::zip(values, llvm::drop_begin(values))) {
-      SmallVector<size_t> lower, upper;
-      for (size_t number : whole.problems)
+      Problems lower, upper;
+      for (size_t number : members)
         (getExtent(problems[number], extent) <= last ? lower : upper).push_back(number);
-      Class first(lower, candidates), others(upper, candidates);
-      if (!first.pays(*whole.best) && !others.pays(*whole.best))
+      const Class &first = getClass(lower);
+      if (first.sum >= best.sum)
         continue;
-      Partition split = partition(std::move(others), problems, candidates, most - 1);
-      split.sum += first.sum;
-      if (split.sum < best.sum) {
-        split.lower.insert(split.lower.begin(), Lower{extent, last, next, std::move(first)});
-        best = std::move(split);
-      }
+      const Partition &others = divide(upper, most - 1);
+      if (first.sum + others.sum >= best.sum || !pays(first, others))
+        continue;
+      best = others;
+      best.sum += first.sum;
+      best.lower.insert(best.lower.begin(), Lower{extent, last, next, first});
     }
   }
-  return best;
+  return partitions.try_emplace({most, members}, std::move(best)).first->second;
 }
 
 /// The largest value of the extent, below the next class, up to which problems are faster by the candidate of a class
-/// than by those of later ones.
+/// than by those of later ones, and none so much slower that a class of its own would pay.
 static int64_t findEnd(size_t number, const Partition &partition, ArrayRef<ContractionProblem> problems,
                        const DeviceRates &rates) {
   const Lower &lower = partition.lower[number];
+  Partition later = partition;
+  later.lower.erase(later.lower.begin(), later.lower.begin() + number + 1);
   auto getCost = [&](const ContractionCandidate &candidate, const ContractionProblem &problem) {
     return std::log(candidate.choice.estimate(problem, rates, 1).getTotal());
   };
   auto isFaster = [&](int64_t value) {
-    double difference = 0;
+    double sum = 0, most = -INFINITY;
     for (size_t member : lower.members.problems) {
       ContractionProblem problem = problems[member];
       problem.*getMember(problem, lower.extent) = value;
-      const ContractionCandidate *later = partition.rest.best;
-      for (const Lower &other : llvm::reverse(ArrayRef(partition.lower).drop_front(number + 1)))
-        if (getExtent(problem, other.extent) <= other.most)
-          later = other.members.best;
-      difference += getCost(*lower.members.best, problem) - getCost(*later, problem);
+      double difference = getCost(*lower.members.best, problem) - getCost(later.getFor(problem), problem);
+      sum += difference;
+      most = std::max(most, difference);
     }
-    return difference < 0;
+    return sum < 0 && most < std::log(leastGain);
   };
   int64_t most = lower.most;
   for (int64_t next = 2 * most; next < lower.next && isFaster(next); next *= 2)
@@ -153,8 +192,8 @@ static int64_t findEnd(size_t number, const Partition &partition, ArrayRef<Contr
 ContractionVariants tile::chooseVariants(ArrayRef<ContractionProblem> problems,
                                          ArrayRef<ContractionCandidate> candidates, const DeviceRates &rates,
                                          size_t most) {
-  Candidates different = getDifferent(candidates);
-  Partition best = partition(Class(llvm::to_vector(llvm::seq(problems.size())), different), problems, different, most);
+  Partition best =
+      Partitioner(problems, getDifferent(candidates)).divide(llvm::to_vector(llvm::seq(problems.size())), most);
   ContractionVariants chosen;
   for (size_t number = 0; number < best.lower.size(); ++number)
     chosen.variants.push_back(

@@ -105,10 +105,10 @@ TileSteps TileSteps::get(const ContractionProblem &problem, const ContractionSha
           .panels = std::min<int64_t>(shares.panels, divideCeil(problem.n, problem.getWidth()))};
 }
 
-/// Of inner products in blocks of `problem`: columns pass by once for so many rows, and a result has so many sums of
-/// lanes.
+/// Of inner products in blocks of `problem`: columns pass by once for so many rows, a result has so many sums of lanes,
+/// and tiles have so many columns.
 static TilingCost estimateBlocks(const ContractionProblem &problem, int64_t rowsOfPass, int64_t sums,
-                                 const DeviceRates &rates, int64_t workers);
+                                 int64_t columnsOfTile, const DeviceRates &rates, int64_t workers);
 
 /// Of few rows whose operands are read in place: columns pass by once for the rows of a tile.
 static TilingCost estimateInPlace(const ContractionProblem &problem, const ContractionShares &shares,
@@ -118,7 +118,7 @@ static TilingCost estimateInPlace(const ContractionProblem &problem, const Contr
   inner.innerColumns = AlongDepth::blockColumns;
   inner.packsInner = false;
   TileSteps steps = TileSteps::get(problem, shares);
-  return estimateBlocks(inner, steps.rows, steps.depthBlocks, rates, workers);
+  return estimateBlocks(inner, steps.rows, steps.depthBlocks, problem.getWidth(), rates, workers);
 }
 
 TilingCost tile::estimateContraction(const ContractionProblem &problem, const ContractionShares &shares,
@@ -249,7 +249,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
 }
 
 static TilingCost estimateBlocks(const ContractionProblem &problem, int64_t rowsOfPass, int64_t sums,
-                                 const DeviceRates &rates, int64_t workers) {
+                                 int64_t columnsOfTile, const DeviceRates &rates, int64_t workers) {
   int64_t rows = problem.innerRows, columns = problem.innerColumns, lanes = problem.lanes, bytes = problem.bytes;
   double steps = double(divideCeil(problem.k, lanes)), outer = double(problem.outer);
   TilingCost cost;
@@ -269,14 +269,15 @@ static TilingCost estimateBlocks(const ContractionProblem &problem, int64_t rows
   add(rowBlocks * restColumns, rows, 1);
   add(restRows * columnBlocks, 1, columns);
   add(restRows * restColumns, 1, 1);
-  double busy = std::min(double(workers), blocks);
+  double passes = outer * double(divideCeil(problem.m, rowsOfPass));
+  double tiles = passes * double(divideCeil(problem.n, columnsOfTile)), busy = std::min(double(workers), tiles);
   cost.overhead =
       double(sums) * (results * (halvedVector * double(llvm::Log2_64(lanes)) + innerResult) + blocks * callOfBlock) +
       callOfProgram * busy;
 
   Transfers transfers{rates};
   double k = double(problem.k) * double(bytes), lhs = outer * double(problem.m) * k, ofColumns = double(problem.n) * k;
-  double passes = outer * double(divideCeil(problem.m, rowsOfPass)), l1 = double(rates.l1Bytes);
+  double l1 = double(rates.l1Bytes);
   // Rows come once, and again for each block of columns; all columns come for each pass.
   transfers.fetch(lhs, lhs);
   if (double(rowsOfPass + columns) * k > l1 / 2)
@@ -297,10 +298,10 @@ static TilingCost estimateBlocks(const ContractionProblem &problem, int64_t rows
   }
   showTransfers(transfers, exposedInner, cost);
   cost.l2 *= std::min(1.0, exposedBeside * rates.exposedL2 / exposedInner);
-  spread(cost, workers, std::ceil(blocks / double(workers)) * double(workers) / blocks);
+  spread(cost, workers, std::ceil(tiles / double(workers)) * double(workers) / tiles);
   return cost;
 }
 
 TilingCost tile::estimateInnerProducts(const ContractionProblem &problem, const DeviceRates &rates, int64_t workers) {
-  return estimateBlocks(problem, problem.innerRows, /*sums=*/1, rates, workers);
+  return estimateBlocks(problem, problem.innerRows, /*sums=*/1, problem.innerColumns, rates, workers);
 }

@@ -163,13 +163,19 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
     problem.k = k;
     problems.push_back(problem);
   }
-  // No typical run has one row and one column where sizes of matrices differ from run to run.
+  // No typical run has one row alone where sizes of matrices differ from run to run.
   bool isOfMatrices = form.m.size() == 1 && form.n.size() == 1 && form.k.size() == 1;
   auto isFixed = [&](sym::Expr size) { return llvm::all_equal(runs.evaluate(size)); };
   if (isOfMatrices && llvm::none_of(ArrayRef{rows, columns, depth}, isFixed)) {
-    problem.outer = problem.m = problem.n = 1;
+    problem.outer = problem.m = 1;
     problem.k = *llvm::max_element(runs.evaluate(depth));
-    problems.push_back(problem);
+    SmallVector<int64_t> widths = runs.evaluate(columns);
+    llvm::sort(widths);
+    widths.erase(llvm::unique(widths), widths.end());
+    for (int64_t width : widths) {
+      problem.n = width;
+      problems.push_back(problem);
+    }
   }
   return problems;
 }

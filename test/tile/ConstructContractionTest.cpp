@@ -360,3 +360,46 @@ TEST(ConstructContraction, VariantsPay) {
   }
   EXPECT_GT(withVariants, 0u);
 }
+
+/// A condition that takes problems out of a later one: neither of both pays without the other.
+TEST(ConstructContraction, VariantsPayTogether) {
+  DeviceDescription device = describe("x86-64-v3");
+  SmallVector<ContractionProblem> problems = {makeProblem(device, 1, 1, 64, 16), makeProblem(device, 1, 1, 64, 1024),
+                                              makeProblem(device, 1, 1024, 64, 16),
+                                              makeProblem(device, 1, 1024, 64, 1024)};
+  for (ContractionProblem &problem : problems)
+    problem.innerRows = 2, problem.innerColumns = 4;
+  ContractionShares shares = choose(device, problems.back());
+  ContractionCandidate most{.choice = {shares}, .costs = {0, std::log(1.5), 0, 0}};
+  ContractionCandidate few{.choice = {shares, /*isInner=*/true}, .number = 1, .costs = {std::log(1.5), 0, 1, 1}};
+  ContractionVariants chosen = chooseVariants(problems, {most, few}, DeviceRates::get(device));
+  auto isInner = [&](const ContractionProblem &problem) {
+    for (const ContractionVariant &variant : chosen.variants)
+      if (getExtent(problem, variant.extent) <= variant.most)
+        return variant.choice.isInner;
+    return chosen.otherwise.isInner;
+  };
+  EXPECT_EQ(chosen.variants.size(), 2u);
+  for (size_t number : {0, 1, 2, 3})
+    EXPECT_EQ(isInner(problems[number]), number == 1) << number;
+}
+
+/// Few columns that are read in place are one tile, which no other worker helps with; inner products are several.
+TEST(ConstructContraction, ColumnsInPlaceAreOneTile) {
+  DeviceDescription device = describe("x86-64-v3");
+  DeviceRates rates = DeviceRates::get(device);
+  ContractionProblem problem = makeProblem(device, 1, 1, 16, 100000);
+  problem.streamedRows = 16;
+  problem.stepsOfRow = 10;
+  problem.innerRows = 2;
+  problem.innerColumns = 4;
+  SmallVector<ContractionCandidate> candidates = constructContraction(problem, rates, problem.lanes);
+  EXPECT_TRUE(candidates.front().choice.isInner);
+  auto getTime = [&](bool isInner, int64_t workers) {
+    ContractionChoice choice = candidates.front().choice;
+    choice.isInner = isInner;
+    return choice.estimate(problem, rates, workers).getTotal();
+  };
+  EXPECT_EQ(getTime(false, 4), getTime(false, 1));
+  EXPECT_LT(getTime(true, 4), getTime(true, 1) / 2);
+}

@@ -23,11 +23,11 @@ MACHINE = {
 
 
 def explain(name, model=product, kind="tree", **changes):
-    """The chosen tiling's numbers, and the predicted parts of the largest run in percent."""
+    """The numbers of the chosen tiling, of variants the last one, and the predicted parts of the largest run in percent."""
     path = pathlib.Path(folder) / f"{name}.json"
     path.write_text(json.dumps(MACHINE | changes))
     text = subprocess.check_output(["freestone", "inspect", "--tiles", model, "--device", path], text=True)
-    tiling = re.search(rf"^\w+ #tile\.{kind}<(.*)>$", text, re.MULTILINE).group(1)
+    tiling = re.search(rf"^\w+ (?:#tile\.choice<.*otherwise = )?#tile\.{kind}<(.*)>$", text, re.MULTILINE).group(1)
     numbers = {number: int(value) for number, value in re.findall(r"(\w+) = (\d+)", tiling)}
     if kind == "tree":
         numbers["depth"] = int(re.search(r"axis = 3, step = (\d+)", tiling).group(1))
