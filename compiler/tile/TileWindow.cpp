@@ -116,7 +116,7 @@ SmallVector<WindowShares> tile::constructWindow(ArrayRef<WindowProblem> problems
 }
 
 /// The most positions of a narrow picture's box: those up to which vectors along channels take less time, of pictures
-/// as high as wide where sizes are those of a run.
+/// as high as wide where both are those of a run.
 static int64_t getChannelVectors(WindowForm &form, WindowProblem problem, const WindowShares &shares,
                                  const DeviceDescription &device) {
   std::optional<ChannelVectors> vectors = ChannelVectors::get(form);
@@ -136,7 +136,7 @@ static int64_t getChannelVectors(WindowForm &form, WindowProblem problem, const 
     return positions <= limit && isFaster() ? positions : 0;
   }
   for (int64_t side = 1;; ++side) {
-    sizes.pixels = side;
+    sizes.pixels = form.getPixels().asConstant().value_or(side);
     sizes.rows = sizes.hasRows ? side : 1;
     int64_t rows = (sizes.rows - 1) * sizes.rowStride + sizes.rowSpan;
     int64_t positions = rows * ((sizes.pixels - 1) * sizes.pixelStride + sizes.pixelSpan);

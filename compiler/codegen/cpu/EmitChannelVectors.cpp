@@ -22,8 +22,8 @@ namespace {
 /// channels.
 class ChannelVectorEmitter : TreeWalker {
 public:
-  /// Boxes have `most` positions at most.
-  ChannelVectorEmitter(Emission &emission, tile::WindowForm form, int64_t lanes, int64_t most);
+  /// Of a program with a plan of windows.
+  explicit ChannelVectorEmitter(Emission &emission);
   void emit();
 
 private:
@@ -69,7 +69,10 @@ private:
   tile::WindowForm form;
   tile::ComputeOp compute;
   tile::ChannelVectors vectors;
+  /// Positions of a box at most.
   int64_t lanes, most;
+  /// Whether the last vector of results begins within the one before.
+  bool overlaps;
   VectorType vectorType;
   /// Symbols of the results of a channel, and the positions of all loops: rows and pixels from the former.
   Expr channelSymbol, resultSymbol;
@@ -85,13 +88,17 @@ private:
 
 } // namespace
 
-ChannelVectorEmitter::ChannelVectorEmitter(Emission &emission, tile::WindowForm window, int64_t lanes, int64_t most)
-    : TreeWalker(emission, ranges), form(std::move(window)), compute(form.compute),
-      vectors(*tile::ChannelVectors::get(form)), lanes(lanes), most(most),
-      vectorType(VectorType::get({lanes}, form.elementType)), channelSymbol(emission.getPositionSymbol("channel")),
+ChannelVectorEmitter::ChannelVectorEmitter(Emission &emission)
+    : TreeWalker(emission, ranges), form(*tile::WindowForm::get(emission.program)), compute(form.compute),
+      vectors(*tile::ChannelVectors::get(form)), channelSymbol(emission.getPositionSymbol("channel")),
       resultSymbol(emission.getPositionSymbol("result")),
       loops(compute.getNumLoops(), Expr::constant(builder.getContext(), 0)),
       ranges(SmallVector<AxisRange>(ChannelVectorAxis::results + 1)) {
+  auto tiling = emission.program.getTiling<tile::WindowTilingAttr>();
+  lanes = tiling.getLanes();
+  most = tiling.getChannelVectors();
+  overlaps = tiling.getOverlap();
+  vectorType = VectorType::get({lanes}, form.elementType);
   for (auto [number, loop] : llvm::enumerate(vectors.order)) {
     bool isChannel = loop == vectors.loop;
     outer.push_back({isChannel ? channelSymbol : emission.getPositionSymbol("o" + std::to_string(number)), Value()});
@@ -247,6 +254,10 @@ void ChannelVectorEmitter::emitPacked(tile::PackedAttr node, unsigned) {
 
 void ChannelVectorEmitter::emitEvaluate(tile::EvaluateAttr) {
   Value result = axes.ranges[ChannelVectorAxis::results].first;
+  if (overlaps) {
+    Value last = emission.subtract(emission.getSize(vectors.results), getConstant(lanes));
+    result = emission.minimum(result, emission.maximum(getConstant(0), last));
+  }
   reduceWindows(result);
   storeResults(result);
 }
@@ -411,26 +422,39 @@ void ChannelVectorEmitter::reduceWindows(Value first) {
   });
 }
 
-/// Transposes the square back, and computes what follows on the results of each channel: a row.
+/// Transposes the square back, and computes what follows on the results of each channel: a row. A whole square is
+/// stored from registers, without masks.
 void ChannelVectorEmitter::storeResults(Value first) {
   SmallVector<Value> rows;
   for (int64_t row = 0; row < lanes; ++row)
     rows.push_back(loadVector(square, getConstant(row * lanes)));
   transposeSquare(builder, location, rows);
-  for (auto [lane, values] : llvm::enumerate(rows))
-    vector::StoreOp::create(builder, location, values, square, getConstant(lane * lanes));
   Type resultType = tile::getScalarType(compute.getResultType(0).getElementType());
-  Value left = emission.subtract(emission.getSize(vectors.results), first);
-  Value mask = emission.getTailMask(lanes, emission.minimum(getConstant(lanes), left));
-  emission.forRange(firstLane, emission.add(firstLane, laneCount), 1, [&](Value lane) {
+  auto getRow = [&](Value values, Value lane, Value mask) {
     Positions at = getPositions(emission.add(timesLanes(block), lane));
     at.push_back({resultSymbol, first});
-    emitEpilogue(emission, compute, convertWidth(builder, location, loadVector(square, timesLanes(lane)), resultType),
-                 getPoints(std::move(at), mask));
-  });
+    return EpilogueArguments{convertWidth(builder, location, values, resultType), getPoints(std::move(at), mask), {}};
+  };
+  Value left = emission.subtract(emission.getSize(vectors.results), first);
+  Value isWhole = arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::sge, left, getConstant(lanes)),
+                                        compare(arith::CmpIPredicate::eq, laneCount, getConstant(lanes)));
+  auto storeWhole = [&] {
+    SmallVector<EpilogueArguments> all;
+    for (auto [lane, values] : llvm::enumerate(rows))
+      all.push_back(getRow(values, getConstant(lane), Value()));
+    emitEpilogues(emission, compute, all);
+  };
+  auto storePart = [&] {
+    for (auto [lane, values] : llvm::enumerate(rows))
+      vector::StoreOp::create(builder, location, values, square, getConstant(lane * lanes));
+    Value mask = emission.getTailMask(lanes, emission.minimum(getConstant(lanes), left));
+    emission.forRange(firstLane, emission.add(firstLane, laneCount), 1, [&](Value lane) {
+      emitEpilogues(emission, compute, getRow(loadVector(square, timesLanes(lane)), lane, mask));
+    });
+  };
+  emitIf(isWhole, storeWhole, storePart);
 }
 
-void freestone::codegen::emitChannelVectors(tile::ProgramOp program, Emission &emission) {
-  auto tiling = program.getTiling<tile::WindowTilingAttr>();
-  ChannelVectorEmitter(emission, *tile::WindowForm::get(program), tiling.getLanes(), tiling.getChannelVectors()).emit();
+void freestone::codegen::emitChannelVectors(tile::ProgramOp, Emission &emission) {
+  ChannelVectorEmitter(emission).emit();
 }
