@@ -137,9 +137,11 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
   double slabs = 0;
   for (unsigned edge = 0; edge < count; ++edge)
     slabs += valueOf(tiles.between[edge]) * 4;
-  // Rows that do not fit are fetched from the level behind, which is then the better name for the edge.
-  cost.fits = slabs <= double(device.memoryLevels[level - 1].bytes) * 3 / 4;
-  size_t held = cost.fits ? level - 1 : level;
+  // Rows that do not fit are fetched from the level behind, which is then the better name for the edge. A part of them
+  // is still there.
+  auto capacity = double(device.memoryLevels[level - 1].bytes);
+  cost.fits = slabs <= capacity * 3 / 4;
+  double missing = getMissingPart(slabs, capacity * 3 / 4, capacity * 3);
   double rowsPerStep = step;
   for (unsigned edge = count; edge-- > 0;) {
     const ChainStage &stage = form.stages[edge], &reader = form.stages[edge + 1];
@@ -149,7 +151,8 @@ static ChainCost estimate(const ChainForm &form, size_t level, int64_t rowUnit, 
     double computing = again * countPoints(stage, valueOf) / (partOfPeak * device.getMultiplyAdds(32));
     bool isKept = again > 0 && keeping < computing;
     cost.edges[edge] = getEdge(edge, isKept);
-    cost.seconds += getSeconds(bytes, held, device) + std::min(keeping, computing);
+    cost.seconds += (1 - missing) * getSeconds(bytes, level - 1, device) + missing * getSeconds(bytes, level, device) +
+                    std::min(keeping, computing);
     rowsPerStep = isKept ? read : read + double(reader.span - reader.stride);
   }
   int64_t scale = 1;

@@ -1,6 +1,6 @@
-"""Checks that tilings follow the machine: imagined_tiles.py FOLDER PRODUCT CONVOLUTION WINDOWS.
+"""Checks that tilings follow the machine: imagined_tiles.py FOLDER PRODUCT CONVOLUTION WINDOWS MOBILENET.
 
-The models are of one operator each; descriptions of machines are written into the folder.
+The first three models are of one operator each; descriptions of machines are written into the folder.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-folder, product, convolution, windows = sys.argv[1:]
+folder, product, convolution, windows, mobilenet = sys.argv[1:]
 MACHINE = {
     "triple": "x86_64-unknown-linux-gnu",
     "cpu": "x86-64-v3",
@@ -22,11 +22,15 @@ MACHINE = {
 }
 
 
-def explain(name, model=product, kind="tree", **changes):
-    """The numbers of the chosen tiling, of variants the last one, and the predicted parts of the largest run in percent."""
+def inspect(name, model, **changes):
     path = pathlib.Path(folder) / f"{name}.json"
     path.write_text(json.dumps(MACHINE | changes))
-    text = subprocess.check_output(["freestone", "inspect", "--tiles", model, "--device", path], text=True)
+    return subprocess.check_output(["freestone", "inspect", "--tiles", model, "--device", path], text=True)
+
+
+def explain(name, model=product, kind="tree", **changes):
+    """The numbers of the chosen tiling, of variants the last one, and the predicted parts of the largest run in percent."""
+    text = inspect(name, model, **changes)
     tiling = re.search(rf"^\w+ (?:#tile\.choice<.*otherwise = )?#tile\.{kind}<(.*)>$", text, re.MULTILINE).group(1)
     numbers = {number: int(value) for number, value in re.findall(r"(\w+) = (\d+)", tiling)}
     if kind == "tree":
@@ -76,3 +80,11 @@ small, _ = explain("small", windows, "window", **levels(8 << 10, 64 << 10))
 wide, _ = explain("wide", windows, "window", **WIDE)
 assert small["copy"] < tiles["copy"], (small, tiles)
 assert wide["lanes"] == 2 * tiles["lanes"], (wide, tiles)
+
+# Rows of chains stay in L2: in a smaller one there are fewer of the widest pictures, and nowhere more.
+rows, fewer = (
+    [int(unit) for unit in re.findall(r"row_unit = (\d+)", inspect("chains", mobilenet, **levels(32 << 10, size)))]
+    for size in (4 << 20, 512 << 10)
+)
+assert len(rows) == len(fewer) > 8, (rows, fewer)
+assert all(few <= many for few, many in zip(fewer, rows)) and fewer[1] < rows[1], (rows, fewer)
