@@ -5,20 +5,29 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/codegen")]
+
+import freestone_runtime
 import numpy as np
 import onnx.parser
+from targets import distinct
 
 
 class Tool:
     def __init__(self, freestone, folder):
         self.freestone, self.folder = freestone, pathlib.Path(folder)
         self.model, self.artifact = self.folder / "m.onnx", self.folder / "m.stone"
+        self.programs = []  # the artifact on each number of workers
+        # The runtime is that beside the command.
+        os.environ.setdefault("FREESTONE_BUILD", str(pathlib.Path(freestone).resolve().parents[1]))
 
     def compile(self, graph, target, *options):
         """Returns the counters of the compilation."""
         self.options = ("--target", target, *options)
+        self.close()
         header = '<ir_version: 10, opset_import: ["" : 24, "ai.onnx.preview.training" : 1]>'
         self.model.write_bytes(onnx.parser.parse_model(f"{header} {graph}").SerializeToString())
         command = [self.freestone, "compile", self.model, "-o", self.artifact, "--json", *self.options]
@@ -41,12 +50,14 @@ class Tool:
                    self.folder / "out.npz"]
         return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
+    def close(self):
+        while self.programs:
+            self.programs.pop().close()
+
     def expect(self, inputs, expected, what):
-        for workers in (1, 2, 3):
-            done = self.run(inputs, workers)
-            assert done.returncode == 0, f"{what}: {done.stderr}"
-            with np.load(self.folder / "out.npz") as outputs:
-                actual = outputs["y"]
+        self.programs = self.programs or [freestone_runtime.Model(self.artifact, workers) for workers in (1, 2, 3)]
+        for workers, program in enumerate(self.programs, 1):
+            actual = dict(zip((name for name, _ in program.outputs), program.run(inputs)))["y"]
             assert actual.dtype == expected.dtype and actual.shape == expected.shape, what
             assert actual.tobytes() == expected.tobytes(), f"{what}: other bits on {workers} workers"
 
@@ -62,6 +73,7 @@ def check_targets(freestone, *checks):
     random = np.random.default_rng(7)
     with tempfile.TemporaryDirectory() as folder:
         tool = Tool(freestone, folder)
-        for target in ("x86-64-v3", "host"):
+        for target in distinct("x86-64-v3", "host", tool=freestone):
             for check in checks:
                 check(tool, random, target)
+        tool.close()
