@@ -9,16 +9,20 @@ panels, and large ones do not.
 """
 
 import json
+import pathlib
 import sys
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/codegen")]
 
 import numpy as np
 
 from command import Command
 from graphs import FLOAT, constant, draw, fan_in, node, save, tensors
+from targets import distinct
 
 CLASSES, WIDE = 5, 40
 LARGE, SMALL = (2, 49, 47), (2, 9, 5)  # of 128 large ones, a channel is longer than half of a cache
-BATCHES, WORKERS, TARGETS = (1, 2, 7, 64), (1, 2, 3, 4), ("host", "x86-64-v3")
+BATCHES, WORKERS = (1, 2, 7, 64), (1, 2, 3, 4)
 EPSILON, MOMENTUM, RATE = 1e-5, 0.9, 1000.0
 # Picture → switch → counter.
 SWITCHES = {LARGE: {"factor-sums": "factored_sums", "order-maps": "ordered_maps", "long-rows": "long_rows",
@@ -174,7 +178,7 @@ def check(tool, picture):
         y = random.integers(CLASSES, size=batch)
         np.savez(tool.folder / f"{batch}.npz", x=x, y=y)
         expected[batch] = differentiate(before, x.astype(np.float64), y)
-    for target in TARGETS:
+    for target in distinct("host", "x86-64-v3", tool=tool.path):
         whole = compile_step(tool, target)
         for batch in BATCHES:
             steps = [take_step(tool, batch, workers) for workers in WORKERS]
