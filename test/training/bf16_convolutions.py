@@ -9,12 +9,16 @@ products.
 """
 
 import json
+import pathlib
 import sys
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/codegen")]
 
 import numpy as np
 
 from command import Command
 from graphs import FLOAT, constant, node, save
+from targets import distinct
 
 RATE, BATCHES, WORKERS = 1000.0, (1, 2, 7), (1, 2, 3)
 # Channels and picture; kernel and attributes of the first convolution, and of the second.
@@ -83,7 +87,9 @@ def differentiate(x, kernels, attributes, random):
 def targets(tool):
     """Targets that this machine runs → whether they have dot products of bf16; None where its rates decide."""
     has = set(tool.run("machine").stdout.split())
-    return {"host": "amx-bf16" in has or None, "x86-64-v3": False} | ({VECTORS: True} if "avx512bf16" in has else {})
+    known = {"host": "amx-bf16" in has or None, "x86-64-v3": False}
+    found = {target: known[target] for target in distinct("x86-64-v3", "host", tool=tool.path)}
+    return found | ({VECTORS: True} if "avx512bf16" in has else {})
 
 
 def count(tool, *options):
