@@ -11,8 +11,7 @@ import sys
 import numpy as np
 
 from drawing import (BFLOAT, DOUBLE, FLOAT, HALF, SEED, draw, node, run_compiled, stream, uniform, wide_stream)
-
-TARGETS = ("host", "x86-64-v3")
+from targets import distinct
 
 
 def fractions(shape, dtype):
@@ -23,7 +22,7 @@ def fractions(shape, dtype):
 
 def check_places(folder):
     """Directly, through other loops, and as part of sums."""
-    for target in TARGETS:
+    for target in distinct("host", "x86-64-v3"):
         for dtype in (FLOAT, DOUBLE):
             for shape in ([1], [3], [1003], [37, 101], [5, 1], [9, 4, 6], [2, 3, 7, 5]):
                 rank = len(shape)
