@@ -66,7 +66,8 @@ class Form:
         def make(kind, shape):
             if kind in ROUNDING:
                 return draws.standard_normal(shape).astype(TYPES[kind])
-            return draws.choice([np.iinfo(TYPES[kind]).min, np.iinfo(TYPES[kind]).max, 1, 77], shape).astype(TYPES[kind])
+            values = np.array([np.iinfo(TYPES[kind]).min, np.iinfo(TYPES[kind]).max, 1, 77], TYPES[kind])
+            return values[draws.integers(0, 4, shape, np.uint8)]
 
         feeds = {"a": make(self.types[0], outer + ((k, m) if self.left else (m, k))),
                  "b": make(self.types[1], outer + ((n, k) if self.right else (k, n)))}
@@ -87,15 +88,16 @@ def compile_form(form, folder, target, *options):
 
 def check(form, folder, target, *options):
     counters = compile_form(form, folder, target, *options)
-    for workers in (1, 2):
-        model = freestone_runtime.Model(folder / "m.stone", workers)
-        for m, k, n in SIZES:
-            feeds, expected, size = form.draw(m, k, form.columns or n)
+    models = [freestone_runtime.Model(folder / "m.stone", workers) for workers in (1, 2)]
+    of_products, of_result = ROUNDING.get(form.types[0], (0, 0))
+    for m, k, n in SIZES:
+        feeds, expected, size = form.draw(m, k, form.columns or n)
+        allowed = of_result * (size + 1) + of_products * k**0.5
+        for workers, model in enumerate(models, 1):
             result = np.asarray(model.run(feeds)[0]).astype(np.float64)
-            of_products, of_result = ROUNDING.get(form.types[0], (0, 0))
-            allowed = of_result * (size + 1) + of_products * k**0.5
             assert result.shape == expected.shape, (form, target, result.shape)
             assert (np.abs(result - expected) <= allowed).all(), (form, target, options, workers, (m, k, n))
+    for model in models:
         model.close()
     return counters
 
