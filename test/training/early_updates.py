@@ -70,9 +70,11 @@ def options_of(name):
 def check_training(tool):
     optimizers = [["sgd", "--momentum", "0.9", "--weight-decay", "0.1"], ["adamw"], ["lamb"], ["adam", "--moments", "bf16"],
                   ["file:heavy_ball.onnx", "--momentum", "0.9"]]
+    ways = [[], ["--recompute", "blocks"], ["--precision", "bf16"]]
     for name in ("wide", "pictures"):
-        for optimizer in optimizers if name == "wide" else optimizers[:2]:
-            for more in ([], ["--recompute", "blocks"], ["--precision", "bf16"]):
+        for number, optimizer in enumerate(optimizers if name == "wide" else optimizers[:2]):
+            # Updates are programs beside those of gradients: one optimizer meets all ways, each other one of them.
+            for more in [ways[number % 3]] if number else ways:
                 words = [*options_of(name), "--optimizer", *optimizer, *more]
                 for run in ("together", "early", "workers"):
                     tool.remove(run)
