@@ -119,8 +119,7 @@ def check_whole(tool, models):
     np.savez(tool.folder / "empty.npz", x=np.ones((8, 1), np.float32), y=np.zeros(8, np.int64))
     make_empty_model(tool.folder / "empty.onnx")
     _, nothing = tool.whole("empty.onnx", ["--data", "empty.npz", "--labels", "y"], 4)
-    for name, data, batch, *options in (("cnn", pictures, 320), ("cnn", pictures, 256, "--accumulate", "2"),
-                                        ("cnn", pictures, 256, "--eval-data", "pictures.npz"), ("gpt", text, 8),
+    for name, data, batch, *options in (("cnn", pictures, 320), ("cnn", pictures, 320, "--eval-data", "pictures.npz"),
                                         ("gpt", text, 8, "--accumulate", "2"),
                                         ("gpt", text, 8, "--eval-data", "tokens=text.npy", "--moments", "bf16")):
         planned, peak = tool.whole(models / f"{name}.onnx", data, batch, *options)
