@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
 import numpy as np
 from interpreted import check, drawn
+from targets import distinct
 
 # Name → text, connections, and its weights, which are inputs where the text says so.
 MODELS = {
@@ -29,7 +30,7 @@ MODELS = {
                {"a": (32, 128), "b": (128, 32)}),
     "deep": ("(float[n, 4001, 160] x) => (float[n, 4001, 160] y) { h = MatMul(x, a) g = Relu(h) y = MatMul(g, b) }", 0, {"a": (160, 640), "b": (640, 160)}),
 }
-SETTINGS = (), ("--disable", "connect"), ("--target", "x86-64-v3"), ("--disable", "pack-weights"), ("--disable", "split-products")
+SETTINGS = (), ("--disable", "connect"), *(("--target", target) for target in distinct("host", "x86-64-v3")[1:]), ("--disable", "pack-weights"), ("--disable", "split-products")
 
 
 def feed(value, samples):

@@ -33,15 +33,20 @@ def check(folder, name, text, weights, settings, switch, counter, wanted, feeds_
         artifacts[options] = folder / f"{len(artifacts)}.stone"
         counted = freestone_runtime.compile_model(path, artifacts[options], *options)[counter]
         assert counted == (0 if switch in options else wanted), (name, options, counted)
+    cases = []
     for feeds in feeds_of(model.graph.input):
         np.savez(folder / "feeds.npz", **feeds)
-        expected = run(folder, path, "--interpret")
-        for options, artifact in artifacts.items():
-            bits = None
-            for workers in (1, 2, 3):
-                results = run(folder, artifact, "--threads", str(workers))
+        cases.append((feeds, run(folder, path, "--interpret")))
+    for options, artifact in artifacts.items():
+        bits = [None] * len(cases)
+        for workers in (1, 2, 3):
+            compiled = freestone_runtime.Model(artifact, workers)
+            for number, (feeds, expected) in enumerate(cases):
+                results = compiled.run(feeds)
                 for result, value in zip(results, expected, strict=True):
                     np.testing.assert_allclose(result, value, rtol=2e-4, atol=2e-5, err_msg=f"{name}, {options}, {workers} workers")
-                bits = bits or [result.tobytes() for result in results]
-                assert bits == [result.tobytes() for result in results], (name, options, workers)
+                found = [result.tobytes() for result in results]
+                bits[number] = bits[number] or found
+                assert found == bits[number], (name, options, workers)
+            compiled.close()
     return wanted

@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
 from interpreted import check, drawn
+from targets import distinct
 
 # Name → text, products with sliced epilogues, and its weights, which are inputs where the text says so.
 MODELS = {
@@ -43,7 +44,7 @@ MODELS = {
 }
 
 
-SETTINGS = ((), ("--disable", "sliced-epilogues"), ("--target", "x86-64-v3"), ("--disable", "pack-weights,pack-in-loops"),
+SETTINGS = ((), ("--disable", "sliced-epilogues"), *(("--target", target) for target in distinct("host", "x86-64-v3")[1:]), ("--disable", "pack-weights,pack-in-loops"),
             ("--disable", "split-products"))
 
 
