@@ -28,6 +28,7 @@ class Cache:
         self.folder = folder
         self.environment = {**os.environ, "FREESTONE_CACHE_DIR": f"{folder}/cache"}
         self.environment.pop("FREESTONE_CACHE", None)
+        self.plain = {}  # model and options → the artifact made without the cache
 
     def run(self, *arguments, status=0):
         done = subprocess.run([freestone, *map(str, arguments)], env=self.environment, capture_output=True, text=True)
@@ -37,8 +38,10 @@ class Cache:
     def compile(self, model, *options):
         artifact, plain = f"{self.folder}/a.stone", f"{self.folder}/b.stone"
         done = self.run("compile", model, "-o", artifact, "--json", *options)
-        self.run("compile", model, "-o", plain, "--no-cache", *options)
-        assert pathlib.Path(artifact).read_bytes() == pathlib.Path(plain).read_bytes(), f"{model} {options}: other bytes"
+        if (model, options) not in self.plain:
+            self.run("compile", model, "-o", plain, "--no-cache", *options)
+            self.plain[model, options] = pathlib.Path(plain).read_bytes()
+        assert pathlib.Path(artifact).read_bytes() == self.plain[model, options], f"{model} {options}: other bytes"
         counters = json.loads(done.stdout)["counters"]
         found = "compiled before" in done.stderr or counters["code_from_cache"] == 1
         return (0, 0, True) if found else (counters["programs_compiled"], counters["programs_from_cache"], False)
@@ -222,7 +225,7 @@ def check_bound(folder):
     for size, is_bound in (("8G", False), ("1M", True)):
         shutil.rmtree(f"{folder}/cache", ignore_errors=True)
         cache.environment["FREESTONE_CACHE_SIZE"] = size
-        for number, widths in enumerate(([40, 100, 70, 4], [50, 90, 80, 4], [60, 80, 90, 4], [70, 60, 100, 4])):
+        for number, widths in enumerate(([40, 100, 70, 4], [50, 90, 80, 4])):
             model = save(layers(widths, seed=number), f"{folder}/model{number}.onnx")
             random = np.random.default_rng(number)
             np.savez(f"{folder}/data.npz", v_in=random.standard_normal((64, widths[0]), dtype=np.float32), labels=random.integers(0, 4, 64))
