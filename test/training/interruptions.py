@@ -24,6 +24,7 @@ from graphs import FLOAT, INT64, constant, draw, node, save
 
 STEPS = 1200
 SAVE_EVERY = 5, 40
+RARELY = SAVE_EVERY[1]  # where nothing stops a training
 KILLS = int(os.environ.get("FREESTONE_TEST_KILLS", 210))
 
 
@@ -100,7 +101,7 @@ def check_interrupts(tool, whole, run, options):
             for part in (f"stopped after step {done}", f"--resume {run}-interrupted"):
                 assert part in start.message, start.message
             assert max(checkpoints(tool, f"{run}-interrupted")[0]) == done
-    tool.train(*words(f"{run}.stone", f"{run}-interrupted", *options, resume=True))
+    tool.train(*words(f"{run}.stone", f"{run}-interrupted", *options, resume=True, save_every=RARELY))
     assert saved(tool, f"{run}-interrupted") == whole, run
 
 
@@ -143,7 +144,7 @@ def check_kills(tool, whole, name, options, counts):
         counts["steps lost"] += lost
         last = left
     if last:
-        tool.train(*words(model, run, *options, resume=True))
+        tool.train(*words(model, run, *options, resume=True, save_every=RARELY))
         assert saved(tool, run) == whole, name
         assert checkpoints(tool, run)[1] == 0, "what a killed writer left is still there"
 
@@ -183,7 +184,7 @@ def main():
     counts = collections.Counter()
     for name, (compiled, told) in variants.items():
         tool.train("model.onnx", "--window", "4:24", "--compile-only", "-o", f"{name}.stone", *compiled)
-        message = tool.train(*words(f"{name}.stone", name, *told)).stderr
+        message = tool.train(*words(f"{name}.stone", name, *told, save_every=RARELY)).stderr
         assert ("  scale " in message) == (name == "narrow"), message
         whole = saved(tool, name)
         check_interrupts(tool, whole, name, told)
