@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
 from interpreted import check, drawn
+from targets import distinct
 
 # Name → text, products that alternate, and its weights.
 MODELS = {
@@ -32,7 +33,7 @@ MODELS = {
             m = MatMul(y, u) r = Sin(m) v = Identity(r) }>(h, x)
     }""", 2, {"w": (100, 100), "u": (100, 100)}),
 }
-SETTINGS = ((), ("--disable", "alternate"), ("--target", "x86-64-v3"))
+SETTINGS = ((), ("--disable", "alternate"), *(("--target", target) for target in distinct("host", "x86-64-v3")[1:]))
 
 
 def feeds_of(inputs):
