@@ -5,12 +5,16 @@ threads: the losses of some steps are the same but for rounding.
 """
 
 import json
+import pathlib
 import sys
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "test/codegen")]
 
 import numpy as np
 
 from command import Command
 from graphs import FLOAT, constant, draw, fan_in, node, save
+from targets import distinct
 
 HEADS, DEPTH, CLASSES, LENGTH = 2, 24, 5, 45
 WIDTH = HEADS * DEPTH
@@ -56,7 +60,7 @@ def main():
     np.savez(tool.folder / "data.npz", x=random.normal(size=(24, LENGTH, WIDTH)).astype(np.float32), y=random.integers(0, CLASSES, 24))
     apart, none = train(tool, 1, "--disable", "connect,reassociate")
     assert none == 0
-    for target in ("host", "x86-64-v3"):
+    for target in distinct("host", "x86-64-v3", tool=tool.path):
         for threads in (1, 2):
             losses, connected = train(tool, threads, "--target", target)
             assert connected >= 2, connected
