@@ -203,7 +203,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     targets = distinct("host", "x86-64-v3")
     check_switch(folder)
-    for target in ("host", "x86-64-v3"):
+    for target in targets:
         check_choices(folder, target)
     for channels, stages, edges in BY_HAND:
         check(folder, channels, stages, BY_HAND_SIZES, 1, targets, edges)
