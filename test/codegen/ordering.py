@@ -121,7 +121,8 @@ def check_extremes(models, x):
             nodes = [node(op, ["x"], ["i"], axis=1, keepdims=0, select_last_index=last)]
             right = [extreme(x, op == "ArgMax", last)]
             expect(models.run(name, nodes, x, {}, [("i", 1, 1)]), right, name, x.shape[1])
-            for target in distinct("x86-64-v3", "host") if x.shape[1] in KNOWN and x.dtype in KNOWN_TYPES else ():
+            is_known = x.shape[1] in KNOWN and x.dtype in KNOWN_TYPES and (op == "ArgMax") != last
+            for target in distinct("x86-64-v3", "host") if is_known else ():
                 known = models.run(f"{name}-{x.shape[1]}-{target}", nodes, x, {}, [("i", 1, 1)], x.shape, target=target)
                 expect(known, right, name, x.shape[1], target)
 
