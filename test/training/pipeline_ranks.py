@@ -126,7 +126,7 @@ def main():
         assert "WARN" not in said, said
 
     chance = random.Random(1)
-    survived = [disturb(tool, expected, signal.SIGKILL, chance, chance.uniform(0, 0.5)) for _ in range(3 if isOther else 6)]
+    survived = [disturb(tool, expected, signal.SIGKILL, chance, chance.uniform(0, 0.5)) for _ in range(3 if isOther else 4)]
     assert any(survived), "no kill came in time"
     if isOther:
         return
