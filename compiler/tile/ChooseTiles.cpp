@@ -73,7 +73,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
   FailureOr<Attribute> chooseAlone(tile::ProgramOp program, const DeviceDescription &device,
                                    const tile::TypicalRuns *runsOfStage, bool isChained) {
     std::string why;
-    if (Attribute tiling = chooseWithKernel(program, device, runsOfStage, isChained))
+    if (Attribute tiling = chooseWithKernel(program, device, runsOfStage, isChained, /*mayVary=*/false))
       return tiling;
     FailureOr<Attribute> tiling = tile::tileLoops(program, device,
                                                   {sideBySide, transpositions, narrowLanes, segments, rowsAcross,
@@ -163,7 +163,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       for (sym::Expr symbol : symbols.getAll())
         values.push_back({symbol, sym::Expr::min(all, tile::getMostExtent(form, tiles, stage))});
       tile::TypicalRuns runsOfStage = runs.with(values);
-      tilings.push_back(chooseWithKernel(*ofStage.program, device, &runsOfStage, /*isChained=*/true));
+      // Where a worker begins, stages before rows that are kept compute more of them: vectors run in one direction, in
+      // whose order taps are summed, whatever the rows of a tile.
+      bool mayVary =
+          llvm::any_of(ArrayRef(cost.edges).drop_front(stage), [](tile::EdgeAttr edge) { return edge.getKept(); });
+      tilings.push_back(chooseWithKernel(*ofStage.program, device, &runsOfStage, /*isChained=*/true, mayVary));
       if (!tilings.back())
         return Attribute();
     }
@@ -172,9 +176,9 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
 
   /// The tiling of a program with register blocks; null if none applies. Stages have typical runs of their own, and
   /// leave it to the chain or outer loop that there are tiles for all workers; those of chains are windows and
-  /// products.
+  /// products, whose rows may vary with the number of workers.
   Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device,
-                             const tile::TypicalRuns *runsOfStage, bool isChained) {
+                             const tile::TypicalRuns *runsOfStage, bool isChained, bool mayVary) {
     auto count = [&](StringRef what) { tile::count(getOperation(), what, 1); };
     if (tile::areConnected(program.getComputes())) {
       tile::TreeTilingAttr tree = tile::tileTree(program, device, skipMasked);
@@ -245,7 +249,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
           tile::tileWindow(*window,
                            tile::getWindowProblems(*window, device, runs, mayOverlap(program, device),
                                                    windowsInPlace && isChained && window->isReadableInPlace()),
-                           device, shareRows, construct, channelVectors,
+                           device, shareRows, construct, channelVectors && !mayVary,
                            /*brings=*/bringTiles && !runsOfStage);
       if (tiling.getUnroll() > 1)
         count("shared_rows");

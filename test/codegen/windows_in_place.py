@@ -2,7 +2,8 @@
 
 Depthwise windows, padded on all sides, on some and on none, dilated, of rows shorter and longer than vectors, beside the
 same code with copies of the rows: bit by bit, and on one worker and three, whose tiles begin elsewhere. Without the
-switch, with strides and before the first edge they are copied. `chains.py` compares the same code with the interpreter.
+switch, with strides and before the first edge they are copied. Of pictures of known widths, which may have vectors along
+channels, on one worker and several. `chains.py` compares the same code with the interpreter.
 """
 
 import pathlib
@@ -68,12 +69,30 @@ def check(folder, target, channels, stages, in_place):
         model.close()
 
 
+def check_workers(folder, target):
+    """Rows of a stage before kept rows are more where a worker begins, and taps summed in the same order."""
+    draws = np.random.default_rng(4)
+    model, _ = make_model(32, [depthwise(32, "Relu"), depthwise(32, "Relu"), depthwise(32)], draws)
+    onnx.save(model, folder / "m.onnx")
+    for width in 8, 14, 16:
+        freestone_runtime.compile_model(folder / "m.onnx", folder / "m.stone", "--target", target, "--bind", f"w={width}")
+        models = [freestone_runtime.Model(folder / "m.stone", workers) for workers in (1, 2, 3)]
+        for height in range(6, 40):
+            feeds = {"x": draws.standard_normal((1, 32, height, width), dtype=np.float32)}
+            one, *others = [model.run(feeds)[0] for model in models]
+            for found in others:
+                np.testing.assert_array_equal(found, one, err_msg=f"{target} {height} {width}")
+        for model in models:
+            model.close()
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for target in distinct("host", "x86-64-v3"):
         for case in CASES:
             check(folder, target, *case)
+        check_workers(folder, target)
 
 
 main()
