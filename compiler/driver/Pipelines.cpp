@@ -130,16 +130,16 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
   passes.addPass(tile::createChooseTiles(
-      {options.target,        switches.weightGradients, switches.transformFilters, switches.channelsApart,
-       switches.skipTaps,     switches.skipMasked,      switches.picturesTogether, switches.windows,
-       switches.shareRows,    switches.channelVectors,  switches.overlapVectors,   switches.windowsInPlace,
-       switches.copyAhead,    switches.dotProducts,     switches.splitProducts,    switches.pairProducts,
-       switches.keepPacked,   switches.streamColumns,   switches.streamRows,       switches.strips,
-       switches.bringResults, switches.bringTiles,      switches.narrowPanels,     switches.directResults,
-       switches.alternate,    switches.innerProducts,   switches.sumBlocks,        switches.construct,
-       switches.sideBySide,   switches.transpositions,  switches.narrowLanes,      switches.segments,
-       switches.partsOfRows,  switches.rowsAcross,      switches.rowsTogether,     switches.prefetchRows,
-       switches.variants}));
+      {options.target,         switches.weightGradients, switches.transformFilters, switches.channelsApart,
+       switches.skipTaps,      switches.skipMasked,      switches.picturesTogether, switches.windows,
+       switches.shareRows,     switches.channelVectors,  switches.overlapVectors,   switches.windowsInPlace,
+       switches.copyAhead,     switches.dotProducts,     switches.splitProducts,    switches.pairProducts,
+       switches.keepPacked,    switches.packTogether,    switches.streamColumns,    switches.streamRows,
+       switches.strips,        switches.bringResults,    switches.bringTiles,       switches.narrowPanels,
+       switches.directResults, switches.alternate,       switches.innerProducts,    switches.sumBlocks,
+       switches.construct,     switches.sideBySide,      switches.transpositions,   switches.narrowLanes,
+       switches.segments,      switches.partsOfRows,     switches.rowsAcross,       switches.rowsTogether,
+       switches.prefetchRows,  switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
   if (options.pipeline)

@@ -60,6 +60,7 @@ struct Switches {
   bool splitProducts = true;
   bool pairProducts = true;
   bool keepPacked = true;
+  bool packTogether = true;
   bool streamColumns = true;
   bool streamRows = true;
   bool strips = true;
@@ -109,7 +110,7 @@ struct Switches {
           switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
           switches.channelsApart = switches.skipTaps = switches.skipMasked = switches.picturesTogether = switches.windows = switches.shareRows =
           switches.channelVectors = switches.overlapVectors = switches.windowsInPlace = switches.copyAhead = switches.dotProducts = switches.splitProducts = switches.pairProducts = switches.keepPacked =
-          switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.bringTiles = switches.narrowPanels = switches.directResults = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
+          switches.packTogether = switches.streamColumns = switches.streamRows = switches.strips = switches.bringResults = switches.bringTiles = switches.narrowPanels = switches.directResults = switches.alternate = switches.innerProducts = switches.sumBlocks = switches.construct = switches.sideBySide =
           switches.transpositions = switches.narrowLanes = switches.segments = switches.partsOfRows = switches.rowsAcross = switches.rowsTogether =
           switches.prefetchRows = switches.variants =
           switches.scattersInPlace = switches.donateState = switches.schedulePhases = switches.mergePhases =
@@ -229,6 +230,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "products of integers that fit 16 bits are summed two at a time"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",
      "operands that a contraction packs for one tile serve the next ones"},
+    {"pack-together", &Switches::packTogether, "packed_together",
+     "several panels of a contraction's columns are packed at once where the rows of memory share a set of the caches"},
     {"stream-columns", &Switches::streamColumns, "streamed_columns",
      "few rows read the columns of a contraction in place, without packing them"},
     {"stream-rows", &Switches::streamRows, "streamed_rows",

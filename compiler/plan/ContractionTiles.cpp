@@ -49,6 +49,8 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, const ContractionT
   tiles.streamedColumns = tree.streamedColumns;
   if (!tree.dotProducts && tree.streamedRows > 0 && !form.getStreamedInput())
     tiles.stepsOfRow = AlongDepth::stepsOfRow;
+  tiles.packedTogether = tree.packedTogether;
+  tiles.farColumns = tree.farColumns;
   tiles.stripPanels = tree.stripPanels;
   tiles.stripDepth = tree.stripDepth;
   tiles.prefetchRows = tree.evaluate ? tree.evaluate.getAhead() : 0;
@@ -95,7 +97,7 @@ void ContractionTiles::setScratch(const ContractionTree &tree, Expr rows, Expr c
   if (!dotProducts)
     packedRows = packedRows + kernel.getLanes() * height;
 
-  int64_t panelsAtOnce = tree.packsRuns ? tree.panels : 1;
+  int64_t panelsAtOnce = tree.packsRuns ? tree.panels : packedTogether;
   int64_t ofPanels = width * std::max(panelsAtOnce * mostDepth, stripPanels * std::min(mostDepth, stripDepth));
   Expr allColumns = (columns + width) * allSteps;
   packedColumns = Expr::min(allColumns, Expr::max(constant(ofPanels), keptColumns));

@@ -67,6 +67,9 @@ struct ContractionTiles {
   int64_t stepsOfRow = 0;
   /// Columns that read rows in place at most.
   int64_t streamedColumns = 0;
+  /// Panels that are packed at once, where steps of k are whole pages apart in memory; elements of columns beyond which
+  /// they come from memory, 0: there are none.
+  int64_t packedTogether = 1, farColumns = 0;
   /// Panels that a strip of rows is computed for at a time, and the most steps of k of such runs; 0 if there are none.
   int64_t stripPanels = 1, stripDepth = 0;
   /// The panels of a tile, one of each slice; rows that an epilogue has at least.

@@ -89,6 +89,8 @@ LogicalResult Reader::readRows(BlocksAttr rows) {
 /// Rows are kept for the innermost dealt axis, that of columns; columns for that of rows as well.
 LogicalResult Reader::readKept(PackedAttr node, int64_t axes, int64_t &elements) {
   elements = node.getMost();
+  if (axes == 1 && (node.getTogether() > 1 || node.getFar() > 0))
+    return refuse("panels of columns alone are packed together, or far");
   if (node.getApart())
     return refuse("pictures that are copied apart are those of weight gradients");
   if (node.getCompute() != 0 || (node.getKept() && (node.getKept() != axes || !elements)))
@@ -106,6 +108,8 @@ LogicalResult Reader::readColumns() {
   tree.columns = columns.getInput();
   tree.streamedRows = columns.getInPlace();
   tree.keepsWhole = columns.getWhole();
+  tree.packedTogether = columns.getTogether();
+  tree.farColumns = columns.getFar();
   return readKept(columns, 2, tree.keptColumns);
 }
 
@@ -253,14 +257,16 @@ ContractionTree ContractionTree::of(ContractionForm &form, Attribute kernel, int
 
 TreeTilingAttr ContractionTree::build() const {
   TreeNodes nodes(kernel.getContext());
-  auto pack = [&](int64_t input, int64_t axes, int64_t most, bool whole, int64_t inPlace) {
-    return nodes.pack(/*compute=*/0, input, most ? axes : 0, most, most && whole, inPlace);
+  auto pack = [&](int64_t input, int64_t axes, int64_t most, bool whole, int64_t inPlace, int64_t atOnce, int64_t far) {
+    return nodes.pack(/*compute=*/0, input, most ? axes : 0, most, most && whole, inPlace, /*apart=*/false, atOnce,
+                      far);
   };
   SmallVector<Attribute> block, panel, strip;
   if (rows)
-    block.push_back(pack(*rows, 1, keptRows, /*whole=*/false, streamedColumns));
+    block.push_back(pack(*rows, 1, keptRows, /*whole=*/false, streamedColumns, /*atOnce=*/1, /*far=*/0));
   if (columns)
-    (packsRuns ? block : panel).push_back(pack(*columns, 2, keptColumns, keepsWhole, streamedRows));
+    (packsRuns ? block : panel)
+        .push_back(pack(*columns, 2, keptColumns, keepsWhole, streamedRows, packedTogether, farColumns));
   panel.push_back(multiply);
   Expr width = nodes.constant(kernel.getWidth());
   if (evaluate) {
@@ -336,6 +342,11 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
     return refuse("dot products alone are told to write their results");
   if (!dotProducts && packsRuns)
     return refuse("columns that are multiplied and added are packed panel by panel");
+  if (packedTogether > 1 && !mayPackTogether(form, multiply.getWordSteps()))
+    return refuse(
+        "panels that are packed together are of contiguous columns, whole pages apart, that are multiplied and added");
+  if (farColumns > 0 && (dotProducts || !form.getStreamedInput()))
+    return refuse("columns that may be far are contiguous, and multiplied and added");
   if (hasOuter == form.outer.empty())
     return refuse(hasOuter ? "it deals outer points, of which there are none" : "outer points are not dealt");
   if ((rows && *rows != *form.getInput(form.lhs)) || (columns && *columns != *form.getInput(form.rhs)))
@@ -376,10 +387,19 @@ LogicalResult ContractionTree::verify(ContractionForm &form, size_t computes, st
   return success();
 }
 
+bool ContractionTree::mayPackTogether(ContractionForm &form, int64_t wordSteps) const {
+  std::optional<StreamedInput> columns = form.getStreamedInput();
+  if (dotProducts || wordSteps > 1 || form.slices > 1 || !columns)
+    return false;
+  std::optional<int64_t> stride = columns->stride.asConstant();
+  return !stride || *stride * form.elementType.getIntOrFloatBitWidth() / 8 % pageBytes == 0;
+}
+
 bool ContractionTree::sharesCode(const ContractionTree &other) const {
   return kernel == other.kernel && dotProducts == other.dotProducts && depthUnit == other.depthUnit &&
          rows == other.rows && columns == other.columns && alternates == other.alternates &&
          keepsWhole == other.keepsWhole && multiply == other.multiply && streamedRows == other.streamedRows &&
+         packedTogether == other.packedTogether && farColumns == other.farColumns &&
          streamedColumns == other.streamedColumns && stripPanels == other.stripPanels &&
          stripDepth == other.stripDepth && evaluate == other.evaluate && together == other.together;
 }

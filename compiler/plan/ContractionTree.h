@@ -5,6 +5,9 @@
 
 namespace freestone::tile {
 
+/// Rows of memory that are whole pages apart share a set of L1, and few of the other caches.
+inline constexpr int64_t pageBytes = 4096;
+
 /// The axes of the tree of a single contraction. Each merges loops of the contraction, row-major: those that both
 /// operands have, rows, columns, and those that are summed. An axis without loops has one point.
 struct ContractionAxis {
@@ -40,6 +43,9 @@ struct ContractionTree {
   bool alternates = false;
   /// Most elements of packed rows and columns that stay for later tiles; 0: none do.
   int64_t keptRows = 0, keptColumns = 0;
+  /// Panels of columns that are packed at once, where steps of k are whole pages apart in memory; elements of columns
+  /// beyond which they come from memory.
+  int64_t packedTogether = 1, farColumns = 0;
   /// Rows that read columns in place at most, and columns that read rows so. The panels of a strip, and the most steps
   /// of runs in strips; 0: there are none.
   int64_t streamedRows = 0, streamedColumns = 0, stripPanels = 1, stripDepth = 0;
@@ -64,6 +70,8 @@ struct ContractionTree {
   mlir::LogicalResult verify(ContractionForm &form, size_t computes, std::string &why) const;
   /// Steps of which rows of a block are a multiple.
   int64_t getRowUnit() const { return dotProducts ? kernel.getRows() : 1; }
+  /// Whether several panels of a form's columns may be packed at once.
+  bool mayPackTogether(ContractionForm &form, int64_t wordSteps) const;
   /// Whether the same code serves both: they differ in sizes alone.
   bool sharesCode(const ContractionTree &other) const;
 

@@ -28,8 +28,8 @@ public:
     return VectorsAttr::get(builder.getContext(), axis, lanes, together, body(nodes), ends);
   }
   PackedAttr pack(int64_t compute, int64_t input, int64_t kept = 0, int64_t most = 0, bool whole = false,
-                  int64_t inPlace = 0, bool apart = false) {
-    return PackedAttr::get(builder.getContext(), compute, input, kept, most, whole, inPlace, apart);
+                  int64_t inPlace = 0, bool apart = false, int64_t together = 1, int64_t far = 0) {
+    return PackedAttr::get(builder.getContext(), compute, input, kept, most, whole, inPlace, apart, together, far);
   }
   MultiplyAttr multiply(int64_t compute, unsigned columns, int64_t wordSteps = 1, bool skipTaps = false,
                         int64_t bringBeyond = 0, bool direct = false) {

@@ -295,11 +295,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("kept_packed");
     if (construct)
       count("constructed");
-    Attribute tiling = tile::tileContraction(*form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
-                                             {keepPacked, pairProducts, streamColumns, streamRows, strips, bringResults,
-                                              narrowPanels, alternate && inLoops.contains(program.getSymNameAttr()),
-                                              innerProducts && !runsOfStage && form->slices == 1, construct,
-                                              variants && !runsOfStage});
+    Attribute tiling = tile::tileContraction(
+        *form, runsOfStage ? *runsOfStage : tile::TypicalRuns(program), device,
+        {keepPacked, packTogether, pairProducts, streamColumns, streamRows, strips, bringResults, narrowPanels,
+         alternate && inLoops.contains(program.getSymNameAttr()), innerProducts && !runsOfStage && form->slices == 1,
+         construct, variants && !runsOfStage});
     SmallVector<Attribute> tilings = {tiling};
     if (auto several = dyn_cast<tile::ChoiceAttr>(tiling)) {
       count("variants");
@@ -321,6 +321,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
         return contraction && (*contraction).*number > 0;
       });
     };
+    auto packsTogether = [](Attribute each) {
+      std::optional<tile::ContractionTree> contraction = tile::ContractionTree::get(each);
+      return contraction && contraction->packedTogether > 1;
+    };
+    if (llvm::any_of(tilings, packsTogether))
+      count("packed_together");
     if (anyHas(&tile::ContractionTree::streamedRows))
       count("streamed_columns");
     if (anyHas(&tile::ContractionTree::streamedColumns))

@@ -4,6 +4,7 @@
 #include "compiler/plan/MatrixInPlace.h"
 #include "compiler/plan/SizeOperations.h"
 #include "compiler/tile/CostParts.h"
+#include "compiler/tile/TileInnerProducts.h"
 
 using namespace freestone;
 using namespace freestone::tile;
@@ -227,10 +228,12 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
     cost.packing += packedColumns / lanes * (problem.areColumnsContiguous ? copiedVector : transposedVector);
     if (problem.areColumnsContiguous) {
       int64_t rowBytes = problem.n * problem.rhsBytes;
-      cost.packing += times * depth * countMisses(depthStep, rowBytes, pagesAtOnce) * missOfRow;
+      bool shareSets = rowBytes % pageBytes == 0;
+      double pieces = times * depth / double(shareSets ? problem.packedTogether : 1);
+      cost.packing += pieces * countMisses(depthStep, rowBytes, pagesAtOnce) * missOfRow;
       // Rows a multiple of a page apart share few sets of L2, which lose what was prefetched for the next panel.
-      if (rowBytes % pageBytes == 0 && depthStep * rowBytes > rates.l2Bytes)
-        cost.packing += times * depth * rates.beginOfPiece;
+      if (shareSets && depthStep * rowBytes > rates.l2Bytes)
+        cost.packing += pieces * rates.beginOfPiece;
     }
     packed.fetch(packedColumns * double(problem.rhsBytes), rhs);
     packed.fetched.l2 += getMissingPart(2 * ofPanel, l1 / 2, l1) * packedColumns * double(bytes);
@@ -302,6 +305,14 @@ static TilingCost estimateBlocks(const ContractionProblem &problem, int64_t rows
   return cost;
 }
 
-TilingCost tile::estimateInnerProducts(const ContractionProblem &problem, const DeviceRates &rates, int64_t workers) {
+TilingCost tile::estimateInnerProducts(const ContractionProblem &given, const DeviceRates &rates, int64_t workers) {
+  ContractionProblem problem = given;
+  if (problem.n == 1) {
+    problem.innerRows = InnerProducts::sideBySide;
+    problem.innerColumns = 1;
+  } else if (problem.m == 1 && !problem.packsInner) {
+    problem.innerRows = 1;
+    problem.innerColumns = InnerProducts::sideBySide;
+  }
   return estimateBlocks(problem, problem.innerRows, /*sums=*/1, problem.innerColumns, rates, workers);
 }

@@ -30,8 +30,8 @@ struct DeviceRates {
 /// Numbers of workers that a run on a device with so many units may have, which is not known before: powers of two.
 llvm::SmallVector<int64_t> getWorkersOfRuns(int64_t units);
 
-/// Bytes of a page, and the pages that the first level of a TLB translates.
-inline constexpr int64_t pageBytes = 4096, pagesAtOnce = 64;
+/// Pages that the first level of a TLB translates.
+inline constexpr int64_t pagesAtOnce = 64;
 /// Bytes that a cache fetches at once.
 inline constexpr int64_t lineBytes = 64;
 /// The part of them that rows of results have for themselves, beside operands and scratch.
@@ -48,6 +48,8 @@ struct ContractionProblem {
   bool areRowsContiguous = false;
   /// The most rows that read columns in place, and the most columns that read rows in place.
   int64_t streamedRows = 0, streamedColumns = 0;
+  /// Panels that are packed at once where rows of memory share sets of the caches.
+  int64_t packedTogether = 1;
   /// Steps of k that each of these rows needs, where they are inner products.
   int64_t stepsOfRow = 0;
   /// The micro-kernel adds to the result itself, rather than to sums in scratch.

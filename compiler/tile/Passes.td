@@ -468,6 +468,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Multiply integers of 16 bits in pairs">,
                  Option<"keepPacked", "keep-packed", "bool", "true",
                         "Keep what contractions pack for the tiles that follow, where scratch holds it">,
+                 Option<"packTogether", "pack-together", "bool", "true",
+                        "Pack several panels of columns at once where steps of k are whole pages apart in memory">,
                  Option<"streamColumns", "stream-columns", "bool", "true",
                         "Let few rows read the columns of a contraction in place, without packing them">,
                  Option<"streamRows", "stream-rows", "bool", "true",

@@ -109,6 +109,9 @@ static int64_t getStreamedColumns(ContractionForm &form, MicroKernelAttr kernel,
   return wordSteps == 1 && form.slices == 1 ? RowsInPlace::getMostColumns(form, kernel) : 0;
 }
 
+/// Panels that are packed at once: four lines of memory at least, which prefetchers follow.
+static constexpr int64_t packedTogether = 4;
+
 /// All but the sizes.
 static ContractionProblem getStoredProblem(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps) {
   ContractionProblem problem;
@@ -256,6 +259,13 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   tree.multiply =
       TreeNodes(context).multiply(/*compute=*/0, ContractionAxis::columns, wordSteps, /*skipTaps=*/false, bringBeyond);
   tree.alternates = allowed.alternate && !tree.columns;
+  if (allowed.packTogether && tree.columns && tree.mayPackTogether(form, wordSteps)) {
+    tree.packedTogether = packedTogether;
+    for (ContractionProblem &problem : problems)
+      problem.packedTogether = packedTogether;
+  }
+  if (tree.streamedRows > 0 && form.getStreamedInput())
+    tree.farColumns = rates.l3Bytes * 8 / form.elementType.getIntOrFloatBitWidth();
   auto getTiling = [&](const ContractionChoice &choice) -> Attribute {
     if (choice.isInner)
       return inner->getTiling(form, device);
@@ -271,9 +281,24 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
                                               allowed.variants ? mostTilings : 1);
   if (chosen.variants.empty())
     return getTiling(chosen.otherwise);
-  auto variants = llvm::map_to_vector(chosen.variants, [&](const ContractionVariant &variant) {
-    return VariantAttr::get(context, getSize(form, variant.extent, wordSteps), variant.most, getTiling(variant.choice));
-  });
+  SmallVector<VariantAttr> variants;
+  auto add = [&](ContractionExtent extent, int64_t most, Attribute tiling) {
+    variants.push_back(VariantAttr::get(context, getSize(form, extent, wordSteps), most, tiling));
+  };
+  for (const ContractionVariant &variant : chosen.variants) {
+    using Extent = ContractionExtent;
+    // Inner products of a single column, or row, have blocks of their own.
+    bool mayBeColumn = variant.choice.isInner && llvm::is_contained({Extent::columns, Extent::narrower}, variant.extent);
+    bool mayBeRow = variant.choice.isInner && llvm::is_contained({Extent::rows, Extent::narrower}, variant.extent);
+    mayBeRow &= !inner || !inner->packed;
+    if (mayBeColumn)
+      add(Extent::columns, 1, inner->getOfColumn().getTiling(form, device));
+    if (mayBeRow)
+      add(Extent::rows, 1, inner->getOfRow().getTiling(form, device));
+    bool areOthers = variant.extent == Extent::narrower ? !mayBeRow : !mayBeColumn && !mayBeRow;
+    if (variant.most > 1 || areOthers)
+      add(variant.extent, variant.most, getTiling(variant.choice));
+  }
   return ChoiceAttr::get(context, variants, getTiling(chosen.otherwise));
 }
 

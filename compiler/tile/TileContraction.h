@@ -37,15 +37,15 @@ llvm::SmallVector<ContractionProblem> getContractionProblems(ContractionForm &fo
                                                              int64_t wordSteps, const TypicalRuns &runs,
                                                              const std::optional<InnerProducts> &inner);
 
-/// What a contraction's tiling may do: keep operands packed for later tiles, multiply integers in pairs, read in
-/// place the columns of few rows, and the rows of few columns, compute strips of rows of several panels at a time,
-/// prefetch rows of results that leave L2, compute a last panel of few columns in fewer vectors, alternate in a loop,
-/// be inner products, be the best one that can be constructed rather than a plain one, or be several tilings for
-/// different sizes.
+/// What a contraction's tiling may do: keep operands packed for later tiles, pack several panels at once, multiply
+/// integers in pairs, read in place the columns of few rows, and the rows of few columns, compute strips of rows of
+/// several panels at a time, prefetch rows of results that leave L2, compute a last panel of few columns in fewer
+/// vectors, alternate in a loop, be inner products, be the best one that can be constructed rather than a plain one, or
+/// be several tilings for different sizes.
 struct ContractionTilings {
-  bool keepPacked = true, pairProducts = true, streamColumns = true, streamRows = true, strips = true,
-       bringResults = true, narrowPanels = true, alternate = false, innerProducts = true, construct = true,
-       variants = true;
+  bool keepPacked = true, packTogether = true, pairProducts = true, streamColumns = true, streamRows = true,
+       strips = true, bringResults = true, narrowPanels = true, alternate = false, innerProducts = true,
+       construct = true, variants = true;
 };
 
 /// The best tiling that can be constructed, a tree of tiles or the `#tile.rows` of inner products; or

@@ -41,6 +41,10 @@ std::optional<InnerProducts> InnerProducts::get(ContractionForm &form, const Dev
       return std::nullopt;
     inner.packed = *input;
   }
+  if (form.getExtent(form.n).isConstant(1))
+    inner = inner.getOfColumn();
+  else if (form.getExtent(form.m).isConstant(1))
+    inner = inner.getOfRow();
   std::string why;
   FailureOr<RowPasses> passes = getRowPasses(program, parallel, why);
   if (failed(passes) || failed(RowBlocks::get(*passes, inner.getTiling(form, device), why)))

@@ -1,7 +1,7 @@
 """Products of matrices of random sizes against numpy in fp64: products.py FOLDER [COUNT [SEED]].
 
 One artifact of each form for all sizes: batches, either factor transposed, sums over two dimensions, an epilogue; f32,
-f64 and i32. Sizes lie around the blocks of micro-kernels, few rows and a single column included. For this machine, for
+f64 and i32. Sizes lie around the blocks of micro-kernels, few rows, a single column and whole pages included. For this machine, for
 one with caches so small that groups of panels stay packed rather than all, and for AVX2, on one to three workers.
 """
 
@@ -19,7 +19,7 @@ from onnx import TensorProto, helper
 from targets import distinct
 
 TYPES = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64, TensorProto.INT32: np.int32}
-SIZES = [0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15, 16, 17, 31, 32, 33, 47, 64, 65, 96, 100, 127, 200, 257, 300, 520]
+SIZES = [0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15, 16, 17, 31, 32, 33, 47, 64, 65, 96, 100, 127, 200, 257, 300, 520, 1024]
 WORKERS = (1, 2, 3)
 TOLERANCES = {np.float32: 1e-6, np.float64: 1e-14, np.int32: 0}
 
@@ -128,6 +128,7 @@ def main():
              Form(bound="m=2", right=True, epilogue=True), Form(bound="k=300", batch=True, right=True),
              Form(apart=True), Form(apart=True, bound="m=520 n=300")]
     check_switch(folder, "stream-columns", "streamed_columns", Form(), (0, 3, 100, 77))
+    check_switch(folder, "pack-together", "packed_together", Form(), (0, 40, 300, 2048))
     check_switch(folder, "inner-products", "inner_products", Form(bound="n=1"), (0, 64, 3000, 1))
     check_switch(folder, "strips", "strips", Form(batch=True, epilogue=True), (2, 150, 24, 1100))
     check_switch(folder, "bring-results", "results_brought", Form(epilogue=True), (0, 800, 60, 900))

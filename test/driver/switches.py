@@ -77,7 +77,7 @@ OF_GATES = {"sliced-epilogues"}
 # test/driver/segments.py tests that of segments.
 OF_SEGMENTS = {"segments"}
 # test/codegen/products.py tests those of few rows, columns and steps, of large results, and of products of words.
-OF_PRODUCTS = {"stream-columns", "stream-rows", "inner-products", "strips", "bring-results", "direct-results"}
+OF_PRODUCTS = {"pack-together", "stream-columns", "stream-rows", "inner-products", "strips", "bring-results", "direct-results"}
 # test/codegen/next_tiles.py tests that of windows and gradients.
 OF_TILES = {"bring-tiles"}
 # test/training/bf16_convolutions.py tests that of convolutions of narrow numbers.

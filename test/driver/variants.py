@@ -42,8 +42,8 @@ def check_given(tool, random, target):
 
     def tiling(text, **numbers):
         for name, value in numbers.items():
-            # Vectors are together as well.
-            text, count = re.subn(rf"(?<!lanes = {lanes}, )\b{name} = \d+", f"{name} = {value}", text)
+            # Vectors are together as well, and panels that are packed.
+            text, count = re.subn(rf"(?<!lanes = {lanes}, )(?<!in_place = {rows}, )\b{name} = \d+", f"{name} = {value}", text)
             assert count == 1, (name, text)
         return text
 

@@ -50,6 +50,11 @@
 
 // -----
 
+// expected-error @+1 {{together is at least 1, not 0}}
+#together = #tile.packed<compute = 0, input = 1, together = 0>
+
+// -----
+
 // expected-error @+1 {{an element has 1 part, or 3 on tiles, not 3}}
 #parts = #tile.dot_product_kernel<unit = vectors, groups = 10, parts = 3>
 

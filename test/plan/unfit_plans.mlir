@@ -140,6 +140,48 @@ tile.program @streamed symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 #plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
       #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 32>, body = [
       #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
+      #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1, together = 4>, #tile.multiply<compute = 0, columns = 2>]>]>]>]>]>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+
+// expected-error @+1 {{can't be computed by its tree of tiles: panels that are packed together are of contiguous columns, whole pages apart, that are multiplied and added}}
+tile.program @together symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
+  %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
+       ins(%x : affine_map<(d0, d1, d2) -> (d2, d0)>, %x : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!v, !v) -> !v
+  tile.return %y : !v
+}
+
+// -----
+
+!v = !graph.tensor<[s0, s0], f32>
+#plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
+      #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 32>, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
+      #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0>,
+      #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1, far = 4096>, #tile.multiply<compute = 0, columns = 2>]>]>]>]>]>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+
+// expected-error @+1 {{can't be computed by its tree of tiles: columns that may be far are contiguous, and multiplied and added}}
+tile.program @far symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
+  %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
+       ins(%x : affine_map<(d0, d1, d2) -> (d2, d0)>, %x : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!v, !v) -> !v
+  tile.return %y : !v
+}
+
+// -----
+
+!v = !graph.tensor<[s0, s0], f32>
+#plan = #tile.plan<#tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [
+      #tile.blocks<axis = 1, step = 14, dealt = true, share = <elements = 4096, most_rows = 28, least_tiles = 32>, body = [
+      #tile.blocks<axis = 2, step = 32, dealt = true, together = 8, body = [
       #tile.blocks<axis = 3, step = 64, unit = 16, dealt = false, body = [#tile.packed<compute = 0, input = 0, in_place = 64>,
       #tile.blocks<axis = 2, step = 32, dealt = false, body = [#tile.packed<compute = 0, input = 1>, #tile.multiply<compute = 0, columns = 2>]>]>]>]>]>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
 

@@ -384,7 +384,8 @@ TEST(ConstructContraction, VariantsPayTogether) {
     EXPECT_EQ(isInner(problems[number]), number == 1) << number;
 }
 
-/// Few columns that are read in place are one tile, which no other worker helps with; inner products are several.
+/// Few columns that are read in place are one tile, which no other worker helps with; inner products of a row
+/// are one for each eight columns.
 TEST(ConstructContraction, ColumnsInPlaceAreOneTile) {
   DeviceDescription device = describe("x86-64-v3");
   DeviceRates rates = DeviceRates::get(device);
@@ -401,5 +402,5 @@ TEST(ConstructContraction, ColumnsInPlaceAreOneTile) {
     return choice.estimate(problem, rates, workers).getTotal();
   };
   EXPECT_EQ(getTime(false, 4), getTime(false, 1));
-  EXPECT_LT(getTime(true, 4), getTime(true, 1) / 2);
+  EXPECT_LT(getTime(true, 4), getTime(true, 1) * 0.6);
 }

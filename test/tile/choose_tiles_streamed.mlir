@@ -1,16 +1,22 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 | FileCheck %s
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 stream-columns=false" | FileCheck %s --check-prefix=OFF
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 stream-rows=false" | FileCheck %s --check-prefix=PACKED
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 pack-together=false" | FileCheck %s --check-prefix=ALONE
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 --codegen-emit-programs | FileCheck %s --check-prefix=CODE
 
-// CHECK: streamed_columns = 3 : i64, streamed_rows = 5 : i64
+// CHECK: packed_together = 2 : i64
+// CHECK-SAME: streamed_columns = 3 : i64, streamed_rows = 5 : i64
 // OFF-NOT: streamed_columns
 // PACKED-NOT: streamed_rows
+// ALONE-NOT: packed_together
+// ALONE-NOT: input = 1, {{[^>]*}}together
 
 // Contiguous columns: up to a block of rows reads them in place, and up to two panels of columns the rows.
+// A single column is inner products of eight rows at a time.
 // CHECK-LABEL: tile.program @contiguous
+// CHECK-SAME: size = s1, most = 1, tiling = #tile.rows<{{[^>]*}}block_rows = 8,
 // CHECK-SAME: input = 0, {{.*}}in_place = 64
-// CHECK-SAME: input = 1, {{.*}}in_place = 14
+// CHECK-SAME: input = 1, {{.*}}in_place = 14, together = 4, far = {{[0-9]+}}>
 // OFF-LABEL: tile.program @contiguous
 // OFF-NOT: input = 1, {{[^>]*}}in_place
 // PACKED-LABEL: tile.program @contiguous

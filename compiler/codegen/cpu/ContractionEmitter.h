@@ -46,6 +46,8 @@ protected:
   virtual void packRowsOf(const PackedBlock &block) = 0;
   /// Packs neighbouring columns, whose panels begin `pitch` elements from each other.
   virtual void packColumnsOf(const PackedBlock &columns, mlir::Value start, mlir::Value pitch) = 0;
+  /// The same of the whole panels that are packed at once.
+  virtual void packTogether(const PackedBlock &, mlir::Value, mlir::Value) {}
   /// Computes all columns of a run for the current block of k: panel by panel, unless their number lets it do so at
   /// once.
   virtual void multiplyRun(llvm::function_ref<void()> byPanel) { byPanel(); }
@@ -76,6 +78,8 @@ protected:
   std::pair<mlir::Value, mlir::Value> getNext(const Panel &columns);
   /// Whether this worker still has to pack a panel.
   mlir::Value areColumnsNew(const Panel &columns);
+  /// As getNext; where panels are packed at once, the panel at the same place among those that are packed next.
+  std::pair<mlir::Value, mlir::Value> getNextPacked(const Panel &columns);
   /// Whether the panel at a place is the second of a pair, if there are pairs.
   mlir::Value isSecondOfPair(mlir::Value place);
   /// Where the sums of the panel at a place are in `accumulators`, or those of the piece that it begins.
@@ -116,6 +120,8 @@ protected:
   /// Whether all columns of a run are computed at once, so that each panel has sums of its own, of the run's rows
   /// alone; null if none ever are.
   mlir::Value computesRuns;
+  /// Whether several panels are packed at once; null if none ever are.
+  mlir::Value packsTogether;
   /// Whether rows are so few that they read columns in place.
   mlir::Value areRowsFew;
   /// Whether runs are computed strip by strip; null if the plan has no strips.
@@ -134,6 +140,9 @@ private:
   void emitEvaluate(tile::EvaluateAttr node) override;
   std::function<mlir::Value()> copyRun();
   mlir::Value copyPanel();
+  /// Of the panels that are packed at once, where there is one at a place: the place of the first one; whether they
+  /// are.
+  std::pair<mlir::Value, mlir::Value> getTogether(const Panel &current, mlir::Value place);
   void forColumns(tile::BlocksAttr blocks);
   void forRows(tile::BlocksAttr blocks);
   void walkPanel(mlir::ArrayRef<mlir::Attribute> nodes, mlir::Value place);

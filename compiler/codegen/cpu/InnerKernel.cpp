@@ -30,8 +30,8 @@ private:
     Value from, to;
   };
 
-  /// Few rows read columns of up to so many bytes two at a time: prefetchers follow them from line to line.
-  static constexpr int64_t shortBytes = 1024;
+  /// Few rows read columns of up to so many bytes four at a time: prefetchers follow them from line to line.
+  static constexpr int64_t shortBytes = 512;
 
   int64_t getMostRows() const { return tile::AlongDepth::getBlockRows(lanes * bytes); }
   /// So few rows read eight columns at a time, since sums by four would wait for those of the step before.
@@ -95,7 +95,7 @@ void InnerEmitter::emit() {
   auto select = [&](Value condition, Value lhs, Value rhs) -> Value {
     return arith::SelectOp::create(builder, location, condition, lhs, rhs);
   };
-  Value whole = select(areFew, select(areShort, getWhole(2), getWhole(wide)), getWhole(four));
+  Value whole = select(areFew, select(areShort, getWhole(four), getWhole(wide)), getWhole(four));
   auto emitIf = [&](Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise) {
     auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(builder);
@@ -108,7 +108,7 @@ void InnerEmitter::emit() {
     emitIf(
         areShort,
         [&] {
-          emitTurns({1, few, 2, zero, whole});
+          emitTurns({1, few, four, zero, whole});
         },
         [&] {
           emitTurns({1, few, wide, zero, whole});

@@ -203,7 +203,7 @@ std::string freestone::codegen::getKernelName(KernelKind kind, Type elementType,
 static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   if (kind == KernelKind::update)
-    return builder.getFunctionType({i64, i64, i64, pointer, pointer, i64, pointer, i64, i64, i64}, {});
+    return builder.getFunctionType({i64, i64, i64, pointer, pointer, i64, pointer, i64, i64, i64, i64}, {});
   if (kind == KernelKind::inner)
     return builder.getFunctionType({i64, i64, i64, pointer, i64, pointer, i64, i64, pointer, i64, i64}, {});
   if (kind == KernelKind::apart)

@@ -32,11 +32,12 @@ enum class KernelKind {
   /// Columns that fit the last vectors are computed in blocks of up to `getUnpackedRows` rows.
   unpacked,
   /// void freestone_update_T(i64 rows, i64 columns, i64 depth, const T *A, const T *B, i64 pitch, T *C, i64 ldc,
-  ///                         i64 accumulate, i64 held)
+  ///                         i64 accumulate, i64 held, i64 far)
   /// does what `contract` does for at most `mostUpdatedRows` rows and any number of columns, with rows of B `pitch` bytes
   /// apart: some of these at a time are added to all of C, which should fit L1, so that B streams by in the order of
-  /// memory. Columns that fit `held` vectors, at most `heldVectors`, have their sums in registers; 0: they do not. A has
-  /// `rows` elements for every step of k. No other elements are read or written.
+  /// memory. Columns that fit `held` vectors, at most `heldVectors`, have their sums in registers; 0: they do not. Of a B
+  /// that is `far`, not 0, rows that share a set of L1 are prefetched. A has `rows` elements for every step of k. No other
+  /// elements are read or written.
   update,
   /// void freestone_inner_T(i64 rows, i64 columns, i64 depth, const T *A, i64 rowPitch, const T *B, i64 columnPitch,
   ///                        i64 groupPitch, T *C, i64 ldc, i64 accumulate)

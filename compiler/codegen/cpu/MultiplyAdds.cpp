@@ -10,8 +10,8 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-/// Rows whole pages apart share a set of L1, which holds so many lines at least, on x86.
-static constexpr int64_t pageBytes = 4096, linesOfSet = 8;
+/// A set of L1 holds so many lines at least, on x86.
+static constexpr int64_t linesOfSet = 8;
 
 namespace {
 
@@ -28,6 +28,7 @@ private:
   Value getMostTiles() override;
   void packRowsOf(const PackedBlock &block) override;
   void packColumnsOf(const PackedBlock &columns, Value start, Value pitch) override;
+  void packTogether(const PackedBlock &columns, Value start, Value pitch) override;
   void multiplyRun(llvm::function_ref<void()> byPanel) override;
   void multiplyPanel(const Panel &columns, Value sums) override;
   void emitUpdate();
@@ -37,6 +38,11 @@ private:
   MemoryRows getStored(const tile::StreamedInput &input, Value column, Value step);
   MemoryRows getBrought(const Panel &columns, Value output, Value stride, bool isResult);
   Value getLinear(unsigned input, Value column, Value step) { return getLinear(input, points.n, column, step); }
+  /// Whether rows of memory that are so many bytes apart share a set of L1.
+  Value areWholePages(Value pitch) {
+    Value inPage = arith::AndIOp::create(builder, location, pitch, emission.getConstant(tile::pageBytes - 1));
+    return compare(arith::CmpIPredicate::eq, inPage, emission.getConstant(0));
+  }
   /// The memory index of an operand, at a place of its rows or columns.
   Value getLinear(unsigned input, Expr across, Value place, Value step);
   /// Whether few rows of A may be updates of a run's results at once, which must then be in place: as rows, not in
@@ -55,6 +61,8 @@ private:
   func::FuncOp kernel, streamingKernel, unpackedKernel, updateKernel, innerKernel;
   /// Whether columns are read in place by updates; null if they never are.
   Value updatesRows;
+  /// Whether columns come from memory.
+  Value areColumnsFar;
   /// Whether columns are so few that they read rows in place; null if they never are.
   Value areColumnsFew;
   /// Whether the result's rows are prefetched during the product; null if none are.
@@ -100,6 +108,14 @@ void MultiplyAddEmitter::prepare() {
 }
 
 void MultiplyAddEmitter::begin() {
+  areColumnsFar = arith::ConstantIntOp::create(builder, location, 0, 1);
+  if (tiles.farColumns > 0)
+    areColumnsFar = compare(arith::CmpIPredicate::sgt, emission.multiply(columnTotal, depthTotal),
+                            emission.getConstant(tiles.farColumns));
+  if (tiles.packedTogether > 1) {
+    int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
+    packsTogether = areWholePages(emission.getSize(form.getStreamedInput()->stride * bytes));
+  }
   if (tiles.bringBeyond > 0) {
     Expr elements = form.getExtent(form.outer) * form.getExtent(form.m) * form.getExtent(form.n);
     bringsResults =
@@ -153,6 +169,10 @@ void MultiplyAddEmitter::packColumnsOf(const PackedBlock &columns, Value start, 
   packPanel(emission, form, points, columns, packedColumns, start, width);
 }
 
+void MultiplyAddEmitter::packTogether(const PackedBlock &columns, Value start, Value pitch) {
+  packPanels(emission, form, points, columns, packedColumns, start, pitch, tiles.packedTogether, width);
+}
+
 void MultiplyAddEmitter::multiplyRun(llvm::function_ref<void()> byPanel) {
   if (mayUpdate())
     emitIf(
@@ -175,7 +195,8 @@ void MultiplyAddEmitter::emitUpdate() {
                        ValueRange{toWord(rows.count), toWord(columns.count), toWord(columns.depth),
                                   emission.getPointer(packedRows, rowsStart), right, toWord(pitch),
                                   getResultAddress(emission.getConstant(0), columns.first),
-                                  toWord(emission.getSize(*directStride)), toWord(getBlock()), toWord(held)});
+                                  toWord(emission.getSize(*directStride)), toWord(getBlock()), toWord(held),
+                                  arith::ExtUIOp::create(builder, location, builder.getI64Type(), areColumnsFar)});
 }
 
 void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value sums) {
@@ -217,7 +238,12 @@ void MultiplyAddEmitter::multiplyPanel(const Panel &columns, Value sums) {
     call(streamingKernel, getStored(*streamedInput, columns.first, columns.k).first,
          getStored(*streamedInput, getColumn(place), emission.multiply(next, depthStep)));
   };
-  emitIf(conjoin(areRowsFew, isWhole), callStreaming, callPacked);
+  Value streams = conjoin(areRowsFew, isWhole);
+  if (packsTogether) {
+    Value no = arith::ConstantIntOp::create(builder, location, 0, 1);
+    streams = select(conjoin(packsTogether, areColumnsFar), no, streams);
+  }
+  emitIf(streams, callStreaming, callPacked);
 }
 
 /// Operands are read where they are.
@@ -248,9 +274,8 @@ void MultiplyAddEmitter::multiplyUnpacked(const Panel &columns, Value panel, Val
     int64_t mostOfLast = getUnpackedRows(tiles.kernel, lastVectors);
     Value isLast =
         compare(arith::CmpIPredicate::sle, columns.count, emission.getConstant(lastVectors * tiles.kernel.getLanes()));
-    Value inPage = arith::AndIOp::create(builder, location, pitch, emission.getConstant(pageBytes - 1));
-    Value shareSet = compare(arith::CmpIPredicate::eq, inPage, emission.getConstant(0));
-    Value ofLast = select(shareSet, getHeight(std::clamp(linesOfSet, most, mostOfLast)), getHeight(mostOfLast));
+    Value ofLast =
+        select(areWholePages(pitch), getHeight(std::clamp(linesOfSet, most, mostOfLast)), getHeight(mostOfLast));
     ofBlock = select(isLast, ofLast, ofBlock);
   }
   Value row = emission.add(rows.first, columns.piece.firstRow);
@@ -312,8 +337,9 @@ MemoryRows MultiplyAddEmitter::getAhead(const Panel &columns) {
   if (!alongDepth || !alongColumns || !alongColumns->isConstant(1))
     return {kept, packedPitch};
   int64_t storedBytes = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
-  Value stored =
-      emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]), getLinear(input, column, step));
+  auto [later, laterBlock] = getNextPacked(columns);
+  Value stored = emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]),
+                                     getLinear(input, getColumn(later), emission.multiply(laterBlock, depthStep)));
   Value isStored = areColumnsNew(columns);
   return {select(isStored, stored, kept),
           select(isStored, emission.getSize(*alongDepth * (points.stepsOfWord * storedBytes)), packedPitch)};

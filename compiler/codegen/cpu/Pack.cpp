@@ -384,6 +384,21 @@ static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, 
   packSteps(/*isWhole=*/false);
 }
 
+void freestone::codegen::packPanels(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                                    const PackedBlock &block, Value memory, Value start, Value pitch, int64_t panels,
+                                    int64_t width) {
+  forSteps(emission, form, points, block, [&](Value step, LoadAtStep loadAtStep) {
+    Value place = emission.add(start, emission.multiply(step, emission.getConstant(width)));
+    for (int64_t column = 0; column < panels * width; column += points.lanes) {
+      LanePoints at{points.loops, points.outer, points.n, points.lanes, Value()};
+      at.positions.push_back({points.n, emission.add(block.first, emission.getConstant(column))});
+      Value before = emission.multiply(pitch, emission.getConstant(column / width));
+      Value to = emission.add(place, emission.add(before, emission.getConstant(column % width)));
+      vector::StoreOp::create(emission.builder, emission.location, loadAtStep(form.rhs, std::move(at)), memory, to);
+    }
+  });
+}
+
 /// The layout of B if steps of k are contiguous within its panels, and a vector of them never crosses panels.
 static tile::PanelsAttr getPanelsAlongDepth(tile::ContractionForm &form, unsigned lanes) {
   std::optional<unsigned> input = form.getInput(form.rhs);

@@ -22,6 +22,12 @@ void packRows(Emission &emission, tile::ContractionForm &form, const Contraction
 void packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width);
 
+/// Packs so many whole panels of B, `pitch` elements apart, if columns are contiguous in memory: step by step, so that
+/// rows of memory that share a set of the caches are read in longer pieces.
+void packPanels(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                const PackedBlock &block, mlir::Value memory, mlir::Value start, mlir::Value pitch, int64_t panels,
+                int64_t width);
+
 /// As packPanel, if the form has window taps and k begins with a step of its outermost loop: rows of memory are copied
 /// with masks, a run of columns at a time. For rows too short for this, `packShortRows` emits another method.
 void packPanelOfWindow(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,

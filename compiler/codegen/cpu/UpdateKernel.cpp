@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/UpdateKernel.h"
 
 #include "compiler/codegen/cpu/MicroKernels.h"
+#include "compiler/plan/ContractionTree.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -8,6 +9,10 @@
 
 using namespace mlir;
 using namespace freestone;
+
+/// Rows of B that come side by side from memory, beyond what one prefetcher follows. A set of L1 has as many lines,
+/// which rows whole pages apart would fill.
+static constexpr int64_t mostStreams = 8;
 
 namespace {
 
@@ -28,6 +33,7 @@ public:
     ldc = arguments[7];
     accumulate = arguments[8];
     held = arguments[9];
+    far = arguments[10];
   }
 
   void emit(int64_t rows);
@@ -36,8 +42,11 @@ private:
   void emitUpdates(int64_t rows);
   /// Columns that fit so many vectors; their sums stay in registers.
   void emitHeld(int64_t rows, int64_t vectors);
+  /// Adds the products of all steps of k, so many at a time, whose rows of B pass by side by side; meanwhile as many
+  /// that come next are prefetched into L2.
+  void emitAll(int64_t rows, int64_t steps, bool prefetches);
   /// Adds the products of `steps` steps of k from `step` on.
-  void emitSteps(int64_t rows, int64_t steps, Value step);
+  void emitSteps(int64_t rows, int64_t steps, bool prefetches, Value step);
   void emitColumns(ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB, Value column, Value mask);
   void emitZeros(int64_t rows);
   void forRange(Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
@@ -105,7 +114,7 @@ private:
   int64_t lanes;
   Type pointer;
   VectorType vector;
-  Value columns, depth, a, b, pitch, c, ldc, accumulate, held;
+  Value columns, depth, a, b, pitch, c, ldc, accumulate, held, far;
 };
 
 } // namespace
@@ -180,9 +189,6 @@ void UpdateEmitter::emitHeld(int64_t rows, int64_t vectors) {
 }
 
 void UpdateEmitter::emitUpdates(int64_t rows) {
-  // Factors take half of the registers: 32 of AVX-512, else 16.
-  int64_t bytes = lanes * elementType.getIntOrFloatBitWidth() / 8, registers = bytes == 64 ? 32 : 16;
-  int64_t steps = std::min<int64_t>(4, llvm::bit_floor<uint64_t>(registers / 2 / rows));
   Value sets = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, accumulate,
                                      arith::ConstantIntOp::create(builder, location, 0, 64));
   auto branch = scf::IfOp::create(builder, location, sets, /*withElseRegion=*/false);
@@ -191,9 +197,38 @@ void UpdateEmitter::emitUpdates(int64_t rows) {
     builder.setInsertionPointToStart(branch.thenBlock());
     emitZeros(rows);
   }
+  // Factors take half of the registers: 32 of AVX-512, else 16.
+  int64_t bytes = lanes * elementType.getIntOrFloatBitWidth() / 8, registers = bytes == 64 ? 32 : 16;
+  int64_t steps = std::min<int64_t>(mostStreams, llvm::bit_floor<uint64_t>(registers / 2 / rows));
+  if (steps < mostStreams)
+    return emitAll(rows, steps, /*prefetches=*/false);
+  Value inPage = arith::AndIOp::create(builder, location, toIndex(pitch), constant(tile::pageBytes - 1));
+  Value shareSet = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, inPage, constant(0));
+  Value isFar = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, toIndex(far), constant(0));
+  auto emitIf = [&](Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no) {
+    scf::IfOp::create(
+        builder, location, condition,
+        [&](OpBuilder &, Location) {
+          yes();
+          scf::YieldOp::create(builder, location);
+        },
+        [&](OpBuilder &, Location) {
+          no();
+          scf::YieldOp::create(builder, location);
+        });
+  };
+  auto emitHalf = [&](bool prefetches) { emitAll(rows, mostStreams / 2, prefetches); };
+  auto emitShared = [&] {
+    emitIf(
+        isFar, [&] { emitHalf(true); }, [&] { emitHalf(false); });
+  };
+  emitIf(shareSet, emitShared, [&] { emitAll(rows, mostStreams, /*prefetches=*/false); });
+}
+
+void UpdateEmitter::emitAll(int64_t rows, int64_t steps, bool prefetches) {
   Value whole = multiply(divide(depth, constant(steps)), constant(steps));
-  forRange(constant(0), whole, steps, [&](Value step) { emitSteps(rows, steps, step); });
-  forRange(whole, depth, 1, [&](Value step) { emitSteps(rows, 1, step); });
+  forRange(constant(0), whole, steps, [&](Value step) { emitSteps(rows, steps, prefetches, step); });
+  forRange(whole, depth, 1, [&](Value step) { emitSteps(rows, 1, /*prefetches=*/false, step); });
 }
 
 void UpdateEmitter::emitZeros(int64_t rows) {
@@ -203,7 +238,7 @@ void UpdateEmitter::emitZeros(int64_t rows) {
   });
 }
 
-void UpdateEmitter::emitSteps(int64_t rows, int64_t steps, Value step) {
+void UpdateEmitter::emitSteps(int64_t rows, int64_t steps, bool prefetches, Value step) {
   SmallVector<SmallVector<Value>> factors(rows);
   SmallVector<Value> rowsOfB;
   for (int64_t number = 0; number < steps; ++number) {
@@ -212,7 +247,13 @@ void UpdateEmitter::emitSteps(int64_t rows, int64_t steps, Value step) {
     for (int64_t row = 0; row < rows; ++row)
       factors[row].push_back(getFactor(rows, at, row));
   }
-  forColumns([&](Value column, Value mask) { emitColumns(factors, rowsOfB, column, mask); });
+  Value ahead = multiply(constant(steps), toIndex(pitch));
+  forColumns([&](Value column, Value mask) {
+    emitColumns(factors, rowsOfB, column, mask);
+    for (Value row : ArrayRef(rowsOfB).take_front(prefetches ? steps : 0))
+      LLVM::Prefetch::create(builder, location, element(element(row, builder.getI8Type(), ahead), elementType, column),
+                             /*rw=*/0, /*hint=*/2, /*cache=*/1);
+  });
 }
 
 void UpdateEmitter::emitColumns(ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB, Value column,

@@ -216,7 +216,7 @@ LogicalResult VectorsAttr::verify(EmitError emitError, int64_t axis, int64_t lan
 }
 
 LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input, int64_t kept, int64_t most,
-                                 bool whole, int64_t inPlace, bool) {
+                                 bool whole, int64_t inPlace, bool, int64_t together, int64_t far) {
   if (most && !kept)
     return emitError() << "a copy of at most " << most << " elements is kept for no tiles";
   if (whole && !most)
@@ -224,7 +224,8 @@ LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t i
   return success(
       succeeded(verifySize(emitError, "compute", compute, 0)) && succeeded(verifySize(emitError, "input", input, 0)) &&
       succeeded(verifySize(emitError, "kept", kept, 0)) && succeeded(verifySize(emitError, "most", most, 0)) &&
-      succeeded(verifySize(emitError, "in_place", inPlace, 0)));
+      succeeded(verifySize(emitError, "in_place", inPlace, 0)) &&
+      succeeded(verifySize(emitError, "together", together)) && succeeded(verifySize(emitError, "far", far, 0)));
 }
 
 LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns, int64_t wordSteps, bool,

@@ -166,10 +166,13 @@ def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
     them, or none.
 
     Of a single contraction, columns that stand within blocks of columns are packed panel by panel, right before these are
-    multiplied; those that stand before them, all panels of the tiles that are together. Where there are at most `in_place`
-    rows in all, too few to repay packing, whole panels of contiguous columns are read in place, and columns that lie along
-    k as rows do, where k has ten steps for each row. Dot products read all columns so. Rows that lie along k are read so
-    where there are at most `in_place` columns, too few to repay packing, by dot products where k has two words for each.
+    multiplied; those that stand before them, all panels of the tiles that are together. Contiguous columns whose steps of k
+    are whole pages apart in memory, and share a set of a cache, are packed `together` panels at a time. Where there are at
+    most `in_place` rows in all, too few to repay packing, whole panels of contiguous columns are read in place, and columns
+    that lie along k as rows do, where k has ten steps for each row. Dot products read all columns so. Rows that lie along k
+    are read so where there are at most `in_place` columns, too few to repay packing, by dot products where k has two words
+    for each. Contiguous columns of more than `far` elements come from memory: what shares a set of a cache is packed
+    together, by few rows too, or prefetched.
 
     Of a convolution, a picture is read in place where the channels of a block lie within `in_place` elements of it. Of a
     weight gradient, the channels of a picture that is copied `apart` are the rows of the micro-kernel; else its pixels
@@ -179,7 +182,9 @@ def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
                         DefaultValuedParameter<"int64_t", "0">:$most,
                         DefaultValuedParameter<"bool", "false">:$whole,
                         DefaultValuedParameter<"int64_t", "0">:$in_place,
-                        DefaultValuedParameter<"bool", "false">:$apart);
+                        DefaultValuedParameter<"bool", "false">:$apart,
+                        DefaultValuedParameter<"int64_t", "1">:$together,
+                        DefaultValuedParameter<"int64_t", "0">:$far);
 }
 
 def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
