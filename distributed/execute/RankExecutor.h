@@ -63,10 +63,10 @@ public:
   RankReport report() const;
   /// What it holds.
   RankMemory memory() const;
-  /// What it will hold once it has trained a step with micro-batches of these sizes, by a schedule with these needs, and
-  /// evaluated one batch, unless that is null. Takes no memory.
+  /// What it will hold once it has trained a step with micro-batches of these sizes, by a schedule with these needs,
+  /// and evaluated batches of others, if there are any. Takes no memory.
   RankMemory planMemory(const std::vector<StageNeeds> &needs, const std::vector<std::vector<int64_t>> &microBatches,
-                        const std::vector<int64_t> *evaluated);
+                        const std::vector<std::vector<int64_t>> &evaluated);
   /// How often memory was taken for values of micro-batches under way.
   int64_t allocations() const;
 

@@ -29,13 +29,13 @@ uint64_t RankExecutor::countStates() const {
 
 RankMemory RankExecutor::planMemory(const std::vector<StageNeeds> &needs,
                                     const std::vector<std::vector<int64_t>> &microBatches,
-                                    const std::vector<int64_t> *evaluated) {
+                                    const std::vector<std::vector<int64_t>> &evaluated) {
   std::set<std::vector<int64_t>> sizes(microBatches.begin(), microBatches.end());
   RankMemory memory;
   memory.states = countStates();
   memory.exchanged = exchange->bytes();
-  if (evaluated)
-    memory.evaluation = evaluation->plan({*evaluated});
+  if (!evaluated.empty())
+    memory.evaluation = evaluation->plan(evaluated);
   for (auto &[stage, run] : runs) {
     memory.slots += run->plan(needs[stage], {sizes.begin(), sizes.end()});
     const std::vector<int> &replicas = schedules.places()[stage];
@@ -49,8 +49,8 @@ RankMemory RankExecutor::planMemory(const std::vector<StageNeeds> &needs,
       auto add = [&](const std::vector<int64_t> &at) { most = std::max(most, entry->countIntermediates(at)); };
       if (isUpdate)
         add({});
-      else if (isEvaluation && evaluated && leads(stage))
-        add(*evaluated);
+      else if (isEvaluation && leads(stage))
+        std::ranges::for_each(evaluated, add);
       else if (!isEvaluation)
         std::ranges::for_each(ownSizes, add);
       memory.intermediates += most;

@@ -343,7 +343,11 @@ std::map<int, distributed::RankMemory> PipelineJob::planMemory(const train::Step
   int64_t parts = (question.batch + each - 1) / each;
   std::vector<std::vector<int64_t>> sizes(parts, findSizes(pipeline, each, question));
   sizes.back() = findSizes(pipeline, question.batch - (parts - 1) * each, question);
-  std::vector<int64_t> whole = findSizes(pipeline, question.batch, question);
+  std::vector<std::vector<int64_t>> evaluated;
+  if (question.evaluates)
+    evaluated.push_back(findSizes(pipeline, question.batch, question));
+  if (question.evaluatedLast > 0)
+    evaluated.push_back(findSizes(pipeline, question.evaluatedLast, question));
   distributed::RankSchedules schedules(pipeline, options);
   std::vector<distributed::StageNeeds> needs =
       schedules.isDelayed() ? schedules.usualNeeds()
@@ -353,7 +357,7 @@ std::map<int, distributed::RankMemory> PipelineJob::planMemory(const train::Step
     if (!network || number == rank)
       ranks[number] = distributed::RankExecutor(number, schedules, artifacts, pipeline, description, options.execution,
                                                 /*courier=*/nullptr)
-                          .planMemory(needs, sizes, question.evaluates ? &whole : nullptr);
+                          .planMemory(needs, sizes, evaluated);
   return ranks;
 }
 

@@ -42,12 +42,15 @@ std::string describeSources(const TrainOptions &options, bool isExact, bool canB
 /// Compiles the stages, and prints what ranks hold.
 void planExactly(TrainOptions &options, Compiler &compiler, const PipelineModel &model,
                  const distributed::PipelinePlan &plan, const train::ArrayFiles *data) {
+  std::optional<train::ArrayFiles> evaluation;
+  if (!options.fit.evaluationData.empty())
+    evaluation = train::ArrayFiles::open(options.fit.evaluationData);
   requireWorkForAll(plan, static_cast<int>(options.pipeline.ranks.value_or(1)));
   PipelineJob job(options.pipeline);
   job.compile(compiler, model, distributed::PipelineChoice::of(plan));
   auto description = train::StepDescription::parse(std::string(job.first().attachment("training.json")));
   fmt::print("\n");
-  printMemory(job.planMemory(description, memoryQuestion(options, data)));
+  printMemory(job.planMemory(description, memoryQuestion(options, data, evaluation ? &*evaluation : nullptr)));
 }
 
 void plan(PlanArguments &arguments) {

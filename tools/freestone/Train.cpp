@@ -63,6 +63,7 @@ private:
   void exportResult(const Artifact &artifact, const train::StepDescription &description,
                     const train::TrainingResult &result) const;
   train::TrainingOptions runOptions(const train::Trainer &trainer) const;
+  MemoryQuestion askForMemory() const;
 
   TrainOptions &options;
   const CLI::App &verb;
@@ -73,6 +74,10 @@ private:
   distributed::PipelineTrainer *pipeline = nullptr; ///< the trainer of a pipeline
   int compiles = 0;                                 ///< how often this process compiled the step, or a stage
 };
+
+MemoryQuestion Training::askForMemory() const {
+  return memoryQuestion(options, data ? &data->files : nullptr, evaluation ? &evaluation->files : nullptr);
+}
 
 std::string Training::describeStep(train::FirstNumbers first) {
   options.step.classWeights = readClassWeights(options.classWeights, data ? &data->files : nullptr);
@@ -134,7 +139,7 @@ void Training::loadStages() {
   Compiler compiler(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
   PipelineModel model =
       options.pipelineModel(describeStep(train::FirstNumbers::Defaults), data ? &data->files : nullptr);
-  job->prepare(compiler, model, options, memoryQuestion(options, data ? &data->files : nullptr));
+  job->prepare(compiler, model, options, askForMemory());
   compiles = job->compiled();
   if (!job->isFirst())
     return;
@@ -345,7 +350,7 @@ void Training::runRank() {
   if (options.plan) {
     // Each rank of a pipeline has states of its own.
     printParameters(description, job ? nullptr : &artifact);
-    MemoryQuestion question = memoryQuestion(options, data ? &data->files : nullptr);
+    MemoryQuestion question = askForMemory();
     if (job)
       return printMemory(job->planMemory(description, question));
     std::string unknown;

@@ -107,14 +107,22 @@ std::optional<MemoryPlan> planMemory(const Artifact &artifact, const train::Step
   std::map<std::string, int64_t> sizes = findSizes(artifact, inputs, question, unknown);
   if (!unknown.empty())
     return std::nullopt;
-  std::vector<freestone_size> given;
-  for (const auto &[symbol, size] : sizes)
-    given.push_back({symbol.c_str(), size});
-  plan.intermediates = intermediatesOf(artifact, "main", given, question.threads);
+  auto countOf = [&](const char *entry, const std::map<std::string, int64_t> &at) {
+    std::vector<freestone_size> given;
+    for (const auto &[symbol, size] : at)
+      given.push_back({symbol.c_str(), size});
+    return intermediatesOf(artifact, entry, given, question.threads);
+  };
+  plan.intermediates = countOf("main", sizes);
   if (question.accumulates)
-    plan.accumulation = intermediatesOf(artifact, "accumulate", given, question.threads);
+    plan.accumulation = countOf("accumulate", sizes);
   if (question.evaluates)
-    plan.evaluation = intermediatesOf(artifact, "evaluate", given, question.threads);
+    plan.evaluation = countOf("evaluate", sizes);
+  if (question.evaluatedLast > 0) {
+    MemoryQuestion last = question;
+    last.batch = question.evaluatedLast;
+    plan.evaluation = std::max(plan.evaluation, countOf("evaluate", findSizes(artifact, inputs, last, unknown)));
+  }
   for (const ValueInfo &input : inputs) {
     uint64_t bytes = formats::elementBytes(input.dtype);
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
@@ -129,12 +137,16 @@ std::optional<MemoryPlan> planMemory(const Artifact &artifact, const train::Step
   return plan;
 }
 
-MemoryQuestion memoryQuestion(const TrainOptions &options, const train::ArrayFiles *data) {
+MemoryQuestion memoryQuestion(const TrainOptions &options, const train::ArrayFiles *data,
+                              const train::ArrayFiles *evaluation) {
   MemoryQuestion question;
   question.batch = options.fit.batch;
   question.threads = options.runtime.threads;
   question.accumulates = options.step.accumulate > 1;
   question.evaluates = !options.fit.evaluationData.empty();
+  if (evaluation && options.fit.window.empty() && !evaluation->arrays().empty())
+    if (const auto &shape = evaluation->arrays().front().shape; !shape.empty())
+      question.evaluatedLast = shape.front() % question.batch;
   question.sizeOf = [&options, data](const std::string &input, size_t axis) -> std::optional<int64_t> {
     if (!options.fit.window.empty())
       return train::parseWindow(options.fit.window).longest;

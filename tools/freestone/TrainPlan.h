@@ -34,6 +34,9 @@ struct MemoryQuestion {
   std::function<std::optional<int64_t>(const std::string &input, size_t axis)> sizeOf;
   int threads = 0;
   bool accumulates = false, evaluates = false;
+  /// Samples of an evaluation's last batch, which may take more memory than a larger one; 0 if it is none of its own,
+  /// or unknown.
+  int64_t evaluatedLast = 0;
   int64_t batchesInMemory = 4;
 };
 
@@ -42,8 +45,9 @@ struct MemoryQuestion {
 std::optional<MemoryPlan> planMemory(const Artifact &artifact, const train::StepDescription &description,
                                      const MemoryQuestion &question, std::string &unknown);
 
-/// The sizes of a training: of its data, if they are at hand, or of its windows.
-MemoryQuestion memoryQuestion(const TrainOptions &options, const train::ArrayFiles *data);
+/// The sizes of a training: of its data and those of its evaluations, if they are at hand, or of its windows.
+MemoryQuestion memoryQuestion(const TrainOptions &options, const train::ArrayFiles *data,
+                              const train::ArrayFiles *evaluation = nullptr);
 
 /// Prints one parameter a line, then what a step computes in. `whole` is the step; null for the stages of a pipeline,
 /// each of which keeps states of its own.
