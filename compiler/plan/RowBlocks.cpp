@@ -117,6 +117,11 @@ FailureOr<RowBlocks> RowBlocks::get(const RowPasses &passes, RowsTilingAttr tili
   return blocks;
 }
 
+bool RowBlocks::mayHavePairs() const {
+  std::optional<int64_t> columns = ComputeOp(reduction).getExtents()[columnLoop].asConstant();
+  return mostColumns > 2 && (!columns || *columns % mostColumns > 1);
+}
+
 std::optional<unsigned> RowBlocks::getCopiedInput() const {
   if (picture)
     return picture->input;

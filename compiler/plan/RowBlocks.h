@@ -13,6 +13,9 @@ struct RowBlocks {
   /// Rows and columns of a block.
   int64_t mostRows, mostColumns;
 
+  /// Whether columns that are no whole block may be two or more, which are computed by two.
+  bool mayHavePairs() const;
+
   /// An operand of the reduction that is packed: a copy of a matrix has its columns one after another.
   struct Packed {
     unsigned input;

@@ -266,12 +266,11 @@ static TilingCost estimateBlocks(const ContractionProblem &problem, int64_t rows
     results += outer * double(count * points);
     blocks += outer * double(count);
   };
-  int64_t rowBlocks = problem.m / rows, columnBlocks = problem.n / columns;
-  int64_t restRows = problem.m % rows, restColumns = problem.n % columns;
-  add(rowBlocks * columnBlocks, rows, columns);
-  add(rowBlocks * restColumns, rows, 1);
-  add(restRows * columnBlocks, 1, columns);
-  add(restRows * restColumns, 1, 1);
+  int64_t rowBlocks = problem.m / rows, restRows = problem.m % rows, restColumns = problem.n % columns;
+  for (auto [count, width] : {std::pair(problem.n / columns, columns), {restColumns / 2, 2}, {restColumns % 2, 1}}) {
+    add(rowBlocks * count, rows, width);
+    add(restRows * count, 1, width);
+  }
   double passes = outer * double(divideCeil(problem.m, rowsOfPass));
   double tiles = passes * double(divideCeil(problem.n, columnsOfTile)), busy = std::min(double(workers), tiles);
   cost.overhead =

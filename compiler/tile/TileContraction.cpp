@@ -166,19 +166,31 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
     problem.k = k;
     problems.push_back(problem);
   }
-  // No typical run has one row alone where sizes of matrices differ from run to run.
+  // No typical run has one row alone, or a few columns, where sizes of matrices differ from run to run.
   bool isOfMatrices = form.m.size() == 1 && form.n.size() == 1 && form.k.size() == 1;
   auto isFixed = [&](sym::Expr size) { return llvm::all_equal(runs.evaluate(size)); };
   if (isOfMatrices && llvm::none_of(ArrayRef{rows, columns, depth}, isFixed)) {
-    problem.outer = problem.m = 1;
-    problem.k = *llvm::max_element(runs.evaluate(depth));
-    SmallVector<int64_t> widths = runs.evaluate(columns);
-    llvm::sort(widths);
-    widths.erase(llvm::unique(widths), widths.end());
-    for (int64_t width : widths) {
-      problem.n = width;
+    auto add = [&](int64_t m, int64_t n) {
+      problem.m = m;
+      problem.n = n;
       problems.push_back(problem);
-    }
+    };
+    auto getSizes = [&](sym::Expr size) {
+      SmallVector<int64_t> sizes = runs.evaluate(size);
+      llvm::sort(sizes);
+      sizes.erase(llvm::unique(sizes), sizes.end());
+      return sizes;
+    };
+    problem.outer = 1;
+    problem.k = getSizes(depth).back();
+    for (int64_t width : getSizes(columns))
+      add(/*m=*/1, width);
+    // Few rows read columns that lie along k in place.
+    for (int64_t few : {2, 4, 8})
+      for (int64_t steps : inner && inner->packed ? getSizes(depth) : SmallVector<int64_t>()) {
+        problem.k = steps;
+        add(getSizes(rows).back(), few);
+      }
   }
   return problems;
 }
@@ -283,7 +295,9 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
     return getTiling(chosen.otherwise);
   SmallVector<VariantAttr> variants;
   auto add = [&](ContractionExtent extent, int64_t most, Attribute tiling) {
-    variants.push_back(VariantAttr::get(context, getSize(form, extent, wordSteps), most, tiling));
+    auto variant = VariantAttr::get(context, getSize(form, extent, wordSteps), most, tiling);
+    if (!llvm::is_contained(variants, variant))
+      variants.push_back(variant);
   };
   for (const ContractionVariant &variant : chosen.variants) {
     using Extent = ContractionExtent;

@@ -36,7 +36,8 @@ void RowEmitter::forResultBlocks(llvm::function_ref<void()> body) {
   });
 }
 
-/// The rows or columns of a block, together if they are a whole step, else one by one.
+/// The rows or columns of a block, together if they are a whole step; else columns by two, which read the rows half as
+/// often, and what is left one by one.
 void RowEmitter::forResults(tile::BlocksAttr node, llvm::function_ref<void()> body) {
   AxisRange range = axes.ranges[node.getAxis()];
   auto walkAt = [&](Value first, Value count) {
@@ -46,12 +47,18 @@ void RowEmitter::forResults(tile::BlocksAttr node, llvm::function_ref<void()> bo
     body();
     axes.leave(node.getAxis());
   };
-  Value step = emission.getSize(node.getStep()), one = emission.getConstant(1);
+  Value step = emission.getSize(node.getStep()), one = emission.getConstant(1), two = emission.getConstant(2);
+  Value first = range.first, end = emission.add(first, range.count);
+  bool mayBePairs = node.getAxis() == tile::RowAxis::resultColumns && blocks->mayHavePairs();
   emitIf(
-      compare(arith::CmpIPredicate::eq, range.count, step), [&] { walkAt(range.first, step); },
+      compare(arith::CmpIPredicate::eq, range.count, step), [&] { walkAt(first, step); },
       [&] {
-        emission.forRange(range.first, emission.add(range.first, range.count), one,
-                          [&](Value single) { walkAt(single, one); });
+        Value single = first;
+        if (mayBePairs) {
+          single = emission.add(first, emission.multiply(emission.divide(range.count, two), two));
+          emission.forRange(first, single, two, [&](Value pair) { walkAt(pair, two); });
+        }
+        emission.forRange(single, end, one, [&](Value left) { walkAt(left, one); });
       });
 }
 
